@@ -1,0 +1,1 @@
+"""Game-independent compiled kernels and the contract between games and solvers."""

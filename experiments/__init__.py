@@ -1,0 +1,1 @@
+"""Everything a user touches: run, solve, play, profile, report."""

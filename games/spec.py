@@ -1,0 +1,172 @@
+"""What a game folder declares about its game: one `GameSpec`, found by `games/__init__.py`.
+
+A game folder holds `__init__.py` with a `GAME = GameSpec(...)`, `rules.pyx` with a subclass of
+`engine_ext.position.Rules`, and as it needs them `view.py`, `data/*.toml` and
+`scenarios/*.toml`. Nothing else in the project names the game.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from engine_ext.errors import DataError, ParameterError
+from engine_ext.position import Position, Rules
+
+ParameterValue = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A named, reduced set-up of a full game under the same rules and code.
+
+    Attributes:
+        name: what `scenario=NAME` selects.
+        description: one sentence.
+        parameters: game parameters the scenario fixes.
+        start: a position as `Position.to_dict` writes it, or None for the game's own set-up.
+        solution: what is known of it: `states`, `value` (a list, utility per seat), `source`;
+            empty where nothing is.
+        path: the file.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, ParameterValue]
+    start: Mapping[str, Any] | None
+    solution: Mapping[str, Any]
+    path: Path
+
+
+@dataclass(frozen=True)
+class GameSpec:
+    """One game, as its folder declares it.
+
+    Attributes:
+        name: the name registered with OpenSpiel; prefixed with `quandary_` only on a clash.
+        long_name: for people.
+        package: the folder's import name, `__name__` in its `__init__.py`.
+        rules: the subclass of Rules; called with (parameters, start).
+        parameters: every parameter with its default (bool, int, float or str); `scenario` is
+            added by itself when the folder has scenarios.
+        parameter_help: a line of help for each parameter.
+        players: (fewest, most) seats.
+        hidden_information: whether some parameter setting hides something from a seat.
+        has_chance: whether the game has chance nodes.
+        provides_recall_tensor: whether `Rules.recall_tensor` works.
+        provides_tensor: whether `Rules.observe_tensor` works.
+        view: `render(position, seat)` for the terminal, a rich renderable; None shows the
+            observation string.
+        records: the data records in use under some parameters, for the count of provenances:
+            a function from a Rules object to a list of dicts with keys `kind`, `name`,
+            `provenance`.
+    """
+
+    name: str
+    long_name: str
+    package: str
+    rules: Callable[..., Rules]
+    parameters: Mapping[str, ParameterValue]
+    players: tuple[int, int]
+    hidden_information: bool
+    has_chance: bool = True
+    provides_recall_tensor: bool = False
+    provides_tensor: bool = True
+    parameter_help: Mapping[str, str] = field(default_factory=dict)
+    view: Callable[[Position, int], Any] | None = None
+    records: Callable[[Rules], list[dict[str, str]]] | None = None
+
+    @cached_property
+    def folder(self) -> Path:
+        """The game's folder on disk."""
+        found = importlib.util.find_spec(self.package)
+        if found is None or found.origin is None:
+            raise DataError(f"{self.name}: the package {self.package} is not a folder on disk")
+        return Path(found.origin).parent
+
+    @cached_property
+    def scenarios(self) -> Mapping[str, Scenario]:
+        """The game's scenarios by name, in alphabetical order."""
+        return {path.stem: read_scenario(path) for path in sorted((self.folder / "scenarios").glob("*.toml"))}
+
+    @cached_property
+    def all_parameters(self) -> dict[str, ParameterValue]:
+        """Every parameter with its default, `scenario` included where the game has scenarios."""
+        extra: dict[str, ParameterValue] = {"scenario": ""} if self.scenarios else {}
+        return {**self.parameters, **extra}
+
+    def make_rules(self, given: Mapping[str, ParameterValue] | None = None) -> Rules:
+        """The game's rules for these parameters; missing ones take their defaults.
+
+        A scenario supplies defaults of its own: a parameter given with a value other than the
+        game's default wins over the scenario's.
+
+        Raises:
+            ParameterError: an unknown parameter or scenario, or a value of the wrong type or range.
+            DataError: a malformed data file.
+        """
+        given = dict(given or {})
+        defaults = self.all_parameters
+        for key, value in given.items():
+            if key not in defaults:
+                raise ParameterError(f"{self.name} has no parameter {key!r}; it has: {', '.join(defaults) or 'none'}")
+            if type(value) is not type(defaults[key]):
+                raise ParameterError(
+                    f"{self.name}: parameter {key} is {value!r}, a {type(value).__name__}; "
+                    f"it must be a {type(defaults[key]).__name__}"
+                )
+        chosen = {**defaults, **given}
+        name = chosen.pop("scenario", "")
+        start = None
+        if name:
+            scenario = self.scenarios.get(str(name))
+            if scenario is None:
+                raise ParameterError(
+                    f"{self.name} has no scenario {name!r}; it has: {', '.join(self.scenarios) or 'none'}"
+                )
+            for key, value in scenario.parameters.items():
+                if chosen[key] == defaults[key]:
+                    chosen[key] = value
+            start = None if scenario.start is None else dict(scenario.start)
+        return self.rules(chosen, start)
+
+    def render(self, position: Position, seat: int) -> Any:
+        """The table as the seat sees it: a rich renderable or text."""
+        if self.view is not None:
+            return self.view(position, seat)
+        return position.observation_string(seat)
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Read one scenario file.
+
+    The file has `description`, optional tables `parameters`, `start` and `solution`.
+
+    Raises:
+        DataError: not TOML, or a key that is missing, unknown or of the wrong type.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DataError(f"{path}: {error}") from error
+    kinds = {"description": str, "parameters": dict, "start": dict, "solution": dict}
+    for key, value in content.items():
+        if key not in kinds:
+            raise DataError(f"{path}: unknown key {key!r}; allowed: {', '.join(kinds)}")
+        if not isinstance(value, kinds[key]):
+            raise DataError(f"{path}: {key} must be a {kinds[key].__name__}")
+    if "description" not in content:
+        raise DataError(f"{path}: the key 'description' is missing")
+    return Scenario(
+        name=path.stem,
+        description=content["description"],
+        parameters=content.get("parameters", {}),
+        start=content.get("start"),
+        solution=content.get("solution", {}),
+        path=path,
+    )

@@ -1,0 +1,124 @@
+"""Builds every .pyx of the four packages. Everything static stands in pyproject.toml.
+
+Environment switches, each its own build flavour (a change of flavour rebuilds everything):
+    QUANDARY_DEBUG=1    bounds checks and state assertions (engine_ext/debug.pxd)
+    QUANDARY_SANITIZE=1 address and undefined-behaviour sanitizers, on top of QUANDARY_DEBUG
+    QUANDARY_NATIVE=1   -march=native; fast, but not the same bits on every machine
+    QUANDARY_COVERAGE=1 line tracing for coverage of .pyx files
+    QUANDARY_JOBS=N     compile N files at once (default: all processors)
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import Cython
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+PACKAGES = ("engine_ext", "games", "solvers", "experiments")
+STAMP = ROOT / "build" / "flavour.json"
+
+
+def switch(name: str) -> bool:
+    """An environment switch: set and neither empty nor 0."""
+    return os.environ.get(name, "") not in ("", "0")
+
+
+DEBUG = switch("QUANDARY_DEBUG") or switch("QUANDARY_SANITIZE")
+JOBS = int(os.environ.get("QUANDARY_JOBS", "0")) or os.cpu_count() or 1
+
+COMPILE = ["-O1", "-g"] if switch("QUANDARY_SANITIZE") else ["-O3", "-g0"]
+# The same results on every machine: no fused multiply-add unless asked for.
+COMPILE += ["-ffp-contract=off", "-fno-strict-aliasing", "-Wno-unused-function", "-Wno-unreachable-code"]
+# gcc 12 warns of code that Cython generates for comparing constants; ours has no such arrays.
+COMPILE += ["-Wno-array-bounds", "-Wno-maybe-uninitialized"]
+LINK: list[str] = []
+if switch("QUANDARY_NATIVE"):
+    COMPILE.append("-march=native")
+if switch("QUANDARY_SANITIZE"):
+    COMPILE += ["-fsanitize=address,undefined", "-fno-omit-frame-pointer"]
+    LINK += ["-fsanitize=address,undefined"]
+MACROS = [("QUANDARY_DEBUG", "1")] if DEBUG else []
+if switch("QUANDARY_COVERAGE"):
+    MACROS += [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1")]
+
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": DEBUG,
+    "wraparound": False,
+    "initializedcheck": False,
+    "nonecheck": False,
+    "cdivision": True,
+    "embedsignature": True,
+    "linetrace": switch("QUANDARY_COVERAGE"),
+}
+
+
+def flavour() -> dict[str, object]:
+    """Everything besides the sources that decides what the compiled modules contain."""
+    return {
+        "compile": COMPILE,
+        "macros": MACROS,
+        "directives": DIRECTIVES,
+        "python": sys.version,
+        "cython": Cython.__version__,
+    }
+
+
+def find_extensions() -> list[Extension]:
+    """One extension for each .pyx below the packages; at least one a package that has code."""
+    sources = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.pyx"))
+    if not any(path.is_relative_to(ROOT / "engine_ext") for path in sources):
+        raise SystemExit("setup.py: no .pyx files found under engine_ext; the source tree is incomplete")
+    return [
+        Extension(
+            ".".join(path.relative_to(ROOT).with_suffix("").parts),
+            [str(path.relative_to(ROOT))],
+            extra_compile_args=COMPILE,
+            extra_link_args=LINK,
+            define_macros=MACROS,
+        )
+        for path in sources
+    ]
+
+
+def flavour_changed() -> bool:
+    """Whether the last build used other switches; timestamps alone would not show it."""
+    try:
+        return json.loads(STAMP.read_text()) != json.loads(json.dumps(flavour()))
+    except (OSError, ValueError):
+        return True
+
+
+FORCE = flavour_changed()
+
+
+class BuildExtensions(build_ext):
+    """build_ext that compiles in parallel and remembers the flavour it built."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or JOBS
+        self.force = bool(self.force or FORCE)
+
+    def run(self) -> None:
+        super().run()
+        STAMP.parent.mkdir(parents=True, exist_ok=True)
+        STAMP.write_text(json.dumps(flavour()))
+
+
+os.chdir(ROOT)
+setup(
+    ext_modules=cythonize(
+        find_extensions(),
+        compiler_directives=DIRECTIVES,
+        nthreads=JOBS,
+        force=FORCE,
+        annotate=switch("QUANDARY_ANNOTATE"),
+    ),
+    cmdclass={"build_ext": BuildExtensions},
+)

@@ -1,0 +1,193 @@
+"""The contracts that every solver meets: what goes in, what comes out, how it is declared.
+
+A *searcher* works online: a `Position` and a `Limit` in, a `SearchResult` out. A *policy solver*
+works offline on a whole game: iterations in, a `TabularPolicy` out. A module declares the
+solvers it holds as `SOLVERS`, a tuple of `SolverSpec`; `solvers.specs` finds them, so adding a
+solver is adding one file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from engine_ext.errors import LimitError
+from engine_ext.position import Position, Rules
+
+ParameterValue = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Limit:
+    """When a search stops: at the first limit reached. At least one must be set.
+
+    Attributes:
+        simulations: playouts or sampled descents, at least 1.
+        nodes: nodes searched, at least 1.
+        depth: decisions and chance nodes ahead, at least 1.
+        seconds: wall-clock time, above 0; a result under it is not reproducible.
+
+    Raises:
+        LimitError: nothing set, or a value out of range.
+    """
+
+    simulations: int | None = None
+    nodes: int | None = None
+    depth: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        given = {key: value for key, value in vars(self).items() if value is not None}
+        if not given:
+            raise LimitError("a limit needs one of simulations, nodes, depth, seconds")
+        for key, value in given.items():
+            if not value > 0:
+                raise LimitError(f"limit {key} is {value}, it must be above 0")
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same seed gives the same result on every machine."""
+        return self.seconds is None
+
+
+@dataclass(frozen=True)
+class ActionStats:
+    """What a search found out about one action at the root.
+
+    Attributes:
+        action: the action's id.
+        visits: simulations (or nodes) spent below it.
+        value: utility for the seat to move when it is taken; nan where it was never tried.
+        probability: how often the searcher would play it; all of them sum to 1.
+    """
+
+    action: int
+    visits: int
+    value: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search returns.
+
+    Attributes:
+        action: the action to play; None where the root is not a decision.
+        values: utility per seat under the searcher's play.
+        actions: one entry for each legal action of the root, ascending by id.
+        simulations: playouts or descents made; 0 for searchers that make none.
+        nodes: nodes searched or grown.
+        seconds: wall-clock time.
+        principal_variation: ids of the expected line from the root, as far as known.
+        exact: whether `values` are proven.
+        reproducible: whether the same seed gives this result again anywhere.
+    """
+
+    action: int | None
+    values: tuple[float, ...]
+    actions: tuple[ActionStats, ...]
+    simulations: int
+    nodes: int
+    seconds: float
+    principal_variation: tuple[int, ...] = ()
+    exact: bool = False
+    reproducible: bool = True
+
+
+class Searcher(Protocol):
+    """Works online, a move at a time. Holds its parameters; keeps a tree only if it says so."""
+
+    def search(self, position: Position, *, seed: int, limit: Limit | None = None) -> SearchResult:
+        """Search from a position.
+
+        Args:
+            position: where to search from; unchanged. A decision, or a chance node for the value.
+            seed: int in [0, 2**64); everything random comes from it.
+            limit: overrides the searcher's own.
+
+        Raises:
+            UnsuitableGameError: a property of the game rules the searcher out; names it.
+        """
+        ...
+
+    def reset(self) -> None:
+        """Forget anything kept from earlier searches (a new game begins)."""
+        ...
+
+
+class PolicySolver(Protocol):
+    """Works offline on a whole game, in iterations that can be stopped, saved and resumed."""
+
+    iterations: int
+
+    def run(self, iterations: int) -> None:
+        """That many more iterations."""
+        ...
+
+    def average_policy(self) -> Any:
+        """The `TabularPolicy` of all iterations so far."""
+        ...
+
+    def exploitability(self) -> float:
+        """NashConv of the average policy divided by the number of players."""
+        ...
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint from which a run continues bit for bit."""
+        ...
+
+    def load(self, path: Path) -> None:
+        """Continue from a checkpoint.
+
+        Raises:
+            SavedStateError: damaged, or of another game or solver.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a solver.
+
+    Attributes:
+        default: its default; its type is the parameter's type. None: a limit that is unset.
+        help: one line.
+        kind: int, float, str or bool; needed only where the default is None.
+        choices: allowed values, where they are few.
+        low: smallest allowed number.
+        high: largest allowed number.
+    """
+
+    default: ParameterValue | None
+    help: str
+    kind: type | None = None
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class SolverSpec:
+    """One solver, as its module declares it.
+
+    Attributes:
+        name: what a spec calls it, e.g. `cfr+`.
+        kind: `searcher`, or `policy` for one that works offline on a whole game.
+        summary: one line.
+        source: paper and section.
+        parameters: by name.
+        make: for a searcher, `make(parameters) -> Searcher`; for a policy solver,
+            `make(game, parameters) -> PolicySolver`, where `game` is a flat tree.
+        check: raises UnsuitableGameError when a property of the game rules the solver out;
+            called before any work starts.
+    """
+
+    name: str
+    kind: Literal["searcher", "policy"]
+    summary: str
+    source: str
+    make: Callable[..., Any]
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    check: Callable[[Rules], None] = lambda rules: None
