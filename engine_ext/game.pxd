@@ -29,7 +29,7 @@ cdef enum:
 cdef enum:                   # flags
     HIDDEN_INFORMATION = 1   # some seat does not know the whole state; info_key differs from state_key
     ZERO_SUM = 2             # returns sum to 0 in every terminal state
-    CYCLIC = 4               # a state (by state_key) may come again: trees need a depth limit, exact values need value iteration
+    CYCLIC = 4               # a state (by state_key) may come again in one game
 
 
 ctypedef struct GameOps:
@@ -121,7 +121,8 @@ cdef inline int32_t ops_run_chance(const GameOps *ops, const void *tables, void 
     return steps
 
 
-cdef inline int32_t ops_random_action(const GameOps *ops, const void *tables, const void *state, Rng *rng) noexcept nogil:
+cdef inline int32_t ops_random_action(const GameOps *ops, const void *tables, const void *state,
+                                      Rng *rng) noexcept nogil:
     """A uniformly random legal action of a decision."""
     cdef int32_t legal[LEGAL_LIMIT]
     if ops.random_action != NULL:
@@ -150,7 +151,8 @@ cdef inline int64_t ops_playout(const GameOps *ops, const void *tables, void *st
     return ops_generic_playout(ops, tables, state, rng)
 
 
-cdef inline uint64_t ops_info_key(const GameOps *ops, const void *tables, const void *state, int32_t observer) noexcept nogil:
+cdef inline uint64_t ops_info_key(const GameOps *ops, const void *tables, const void *state,
+                                  int32_t observer) noexcept nogil:
     """The observer's information-set key; with perfect information, the state key."""
     if ops.info_key != NULL:
         return ops.info_key(tables, state, observer)

@@ -5,8 +5,8 @@ table and the initial state. Each game subclasses it once. A `Position` is a sta
 Rules; it has the method names of `pyspiel.State`, so that code written for one reads like code
 for the other, but it copies in well under 100 ns and its searches run without the GIL.
 
-Positions keep no history: `information_state_string` of a game without hidden information is
-therefore not offered here but by the OpenSpiel face, which knows the history.
+Positions keep no history: with perfect information, where the history is the information state,
+`information_state_string` is offered by the OpenSpiel face alone, which knows it.
 """
 import hashlib
 
@@ -234,7 +234,7 @@ cdef class Rules:
 
     def recall(self, Position position, observer):
         """The observer's information state as text (perfect recall), or None where a position
-        alone does not hold it: the OpenSpiel face then builds it from the history."""
+        alone does not hold it (see `Position.information_state_string`)."""
         return None
 
     def tensor_shape(self):
@@ -440,15 +440,21 @@ cdef class Position:
         return out.reshape(shape)
 
     def information_state_string(self, player):
-        """The player's information state (perfect recall).
+        """The player's information state: what identifies its information set, with perfect recall.
+
+        The game's own text where a position holds it; else, with hidden information, the player's
+        view followed by the key of everything it did and saw.
 
         Raises:
-            NotImplementedError: the game's positions do not hold it; the OpenSpiel face does.
+            NotImplementedError: with perfect information the history is the information state,
+                and positions keep none; the OpenSpiel face does.
         """
         text = self.rules.recall(self, self._seat(player))
-        if text is None:
+        if text is not None:
+            return text
+        if not self.ops.flags & HIDDEN_INFORMATION:
             raise NotImplementedError(f"positions of {self.rules.name} keep no history; use its OpenSpiel state")
-        return text
+        return f"{self.rules.observe(self, player)}\nrecall {self.info_key(player):016x}"
 
     def information_state_tensor(self, player):
         """The player's information state, a float32 array of the shape `Rules.recall_tensor_shape`."""
@@ -559,14 +565,14 @@ cdef class Position:
         cdef unsigned char origin[STATE_LIMIT]
         cdef double values[PLAYER_LIMIT]
         cdef double totals[PLAYER_LIMIT]
-        cdef int64_t steps = 0, k
+        cdef int64_t steps = 0, _k
         cdef int32_t i
         cdef bint own_loop = not generic
         cdef Rng rng = stream.rng
         memset(totals, 0, sizeof(totals))
         memcpy(origin, self.state, self.ops.state_size)
         with nogil:
-            for k in range(count):
+            for _k in range(count):
                 memcpy(scratch, origin, self.ops.state_size)
                 if own_loop:
                     steps += ops_playout(self.ops, self.tables, scratch, &rng)

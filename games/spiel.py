@@ -181,19 +181,14 @@ class State(pyspiel.State):
     # ---- information -----------------------------------------------------------------------
 
     def recall(self, player: int) -> str:
-        """The player's information state: what identifies its information set, with perfect recall.
+        """The player's information state, with perfect recall.
 
-        The game's own text where a position holds it. With perfect information, the history.
-        Else the player's view followed by the key of everything it did and saw.
+        With perfect information that is the history, after the start where it was hand-made;
+        otherwise what the position says.
         """
-        rules = self.position.rules
-        text = rules.recall(self.position, player)
-        if text is not None:
-            return text
-        start = getattr(self, "start", "")
-        if rules.hidden_information:
-            view = rules.observe(self.position, player)
-            return f"{view}\nrecall {self.position.info_key(player):016x}"
+        if self.position.rules.hidden_information:
+            return self.position.information_state_string(player)
+        start: str = getattr(self, "start", "")
         return start + self.history_str()
 
     def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> State:

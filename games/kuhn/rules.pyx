@@ -189,7 +189,8 @@ cdef class KuhnRules(Rules):
         cards, bids = position.get("cards", [None, None]), position.get("bids", "")
         if (not isinstance(cards, list) or len(cards) != 2 or any(card not in (None, 0, 1, 2) for card in cards)
                 or (cards[0] is None and cards[1] is not None) or (cards[0] is not None and cards[0] == cards[1])):
-            raise PositionError(f"quandary_kuhn: cards is {cards!r}, must be two different cards of 0, 1, 2 (null: not dealt)")
+            raise PositionError(
+                f"quandary_kuhn: cards is {cards!r}, must be two different cards of 0, 1, 2 (null: not dealt)")
         if bids not in ("", "p", "b", "pp", "pb", "bp", "bb", "pbp", "pbb") or (bids and cards[1] is None):
             raise PositionError(f"quandary_kuhn: bids is {bids!r}, not a sequence of p and b that can arise")
         for seat in range(2):

@@ -1,0 +1,3 @@
+from engine_ext.position import Rules
+
+class KuhnRules(Rules): ...
