@@ -214,7 +214,7 @@ class State(pyspiel.State):
         return {"action": self.position.action_to_string(player, action)}
 
     def _struct_to_actions(self, struct: Mapping[str, Any]) -> list[int]:
-        text = struct.get("action")
+        text = str(struct.get("action"))
         if self.position.is_chance_node():
             for outcome, _ in self.position.chance_outcomes():
                 if self.position.action_to_string(_CHANCE, outcome) == text:
