@@ -35,7 +35,7 @@ COMPILE = ["-O1", "-g"] if switch("QUANDARY_SANITIZE") else ["-O3", "-g0"]
 # The same results on every machine: no fused multiply-add unless asked for.
 COMPILE += ["-ffp-contract=off", "-fno-strict-aliasing", "-Wno-unused-function", "-Wno-unreachable-code"]
 # gcc 12 warns of code that Cython generates for comparing constants; ours has no such arrays.
-COMPILE += ["-Wno-array-bounds", "-Wno-maybe-uninitialized"]
+COMPILE += ["-Wno-array-bounds", "-Wno-maybe-uninitialized", "-Wno-stringop-overread"]
 LINK: list[str] = []
 if switch("QUANDARY_NATIVE"):
     COMPILE.append("-march=native")
