@@ -61,12 +61,15 @@ class ActionStats:
         visits: simulations (or nodes) spent below it.
         value: utility for the seat to move when it is taken; nan where it was never tried.
         probability: how often the searcher would play it; all of them sum to 1.
+        bounds: (lowest, highest) utility for that seat that the search has proven possible; None
+            for a searcher that proves nothing.
     """
 
     action: int
     visits: int
     value: float
     probability: float
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class SearchResult:
 
     Attributes:
         action: the action to play; None where the root is not a decision.
-        values: utility per seat under the searcher's play.
+        values: utility per seat under the searcher's play; nan where it forms no opinion.
         actions: one entry for each legal action of the root, ascending by id.
         simulations: playouts or descents made; 0 for searchers that make none.
         nodes: nodes searched or grown.
