@@ -46,6 +46,18 @@ class TooLargeError(QuandaryError):
     """A game, tree or table would not fit; carries the estimate."""
 
 
+class DiceError(QuandaryError):
+    """A bag, roll, draw or multiset that cannot be: counts, sizes or ranks out of range."""
+
+
+class AttackError(QuandaryError):
+    """An attack total, list of defences or order of defence that cannot be."""
+
+
+class BoardError(QuandaryError):
+    """A hex board, cell or edge that cannot be; names the cell or edge."""
+
+
 class ConfigError(QuandaryError):
     """An experiment config that is malformed; names file and key."""
 
