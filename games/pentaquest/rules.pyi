@@ -1,0 +1,9 @@
+from engine_ext.position import Position, Rules
+from games.pentaquest.cards import Card, Deck
+
+class PentaquestRules(Rules):
+    deck: Deck
+    kinds: list[tuple[Card, ...]]
+    def dice(self, position: Position) -> list[int]: ...
+    def quest_kinds(self, position: Position) -> list[int]: ...
+    def beaten_kinds(self, position: Position) -> set[int]: ...
