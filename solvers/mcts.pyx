@@ -1,0 +1,1063 @@
+"""Monte Carlo tree search on the native contract, for games without hidden information.
+
+UCT (Kocsis and Szepesvari, 2006) over a graph of states, with what makes it strong on dice games:
+
+* *Transpositions.* Nodes are states, found by `state_key`; the same dice reached in two ways are
+  one node (Saffidine, Cazenave and Mehat, 2012; Czech, Korus and Kersting, 2021). An edge keeps
+  its child's mean as it was when last passed, so a node's mean is always the visit-weighted mean of
+  its edges. With `transpositions=false` keys are paths, and the graph is the plain tree.
+* *Chance nodes.* A node's outcomes are sampled until it was visited as often as it has outcomes;
+  then all of them get an edge, and once each was seen its value is the exact expectation over
+  its edges instead of a sampled mean. `chance=open` keeps no chance nodes at all (open loop).
+* *Proofs.* Bounds on each node's value are kept beside its mean (MCTS-Solver, Winands et al., 2008,
+  carried to chance nodes by probability-weighted bounds; Lanctot et al., 2013). Proven and dominated
+  edges get no more simulations, and a proven root ends the search with the exact value. Kept for one
+  player and for two players with a zero sum.
+* *max^n* for any number of players: every node keeps a mean for each seat.
+* Progressive widening of actions and of outcomes (Couetoux et al., 2011), GRAVE with RAVE as its
+  special case (Cazenave, 2015), playouts at random or by the game's rule of thumb, cut short with
+  its estimate, a tree kept between moves, and root-parallel threads.
+
+Memory: nodes and edges are arrays that grow by doubling up to a set budget and never beyond;
+when it is spent the search goes on with the graph it has.
+
+Units: values are utilities; exploration is scaled by the game's utility range, so that `c`
+means the same in every game.
+"""
+import math
+import threading
+import time
+
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.time cimport PyTime_MonotonicRaw
+from libc.math cimport ceil, log, pow, sqrt
+from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy
+
+cimport cython
+
+from engine_ext.debug cimport QUANDARY_CHECK
+from engine_ext.game cimport (
+    CHANCE, LEGAL_LIMIT, OUTCOME_LIMIT, PLAYER_LIMIT, TERMINAL, ZERO_SUM, HIDDEN_INFORMATION,
+    GameOps, ops_playout, ops_random_action, ops_run_chance,
+)
+from engine_ext.position cimport Position, Rules
+from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_double, rng_seed_keys
+from solvers.buffers cimport StateBuffer
+
+from engine_ext.errors import SpecError, UnsuitableGameError
+from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
+
+
+# ---- the graph: arrays of nodes and edges ------------------------------------------------------
+
+cdef enum:
+    EXPANDED = 1        # its edges (or, at a chance node, the number of outcomes) are known
+    WEIGHTED = 2        # chance: every outcome was seen; the value is the expectation itself
+    CLOSED = 1          # edge: proven, or dominated by a proven bound: no more simulations
+
+    SMALL = 16          # chance nodes of at most this many outcomes get all their edges at once
+    LOOK = 8            # others are asked for their number of outcomes at this many visits
+    PATH_LIMIT = 4096   # longest descent
+    TABLE = 4096        # precomputed square roots
+    NONE = -1
+
+cdef struct Node:
+    uint64_t key        # state_key, or with transpositions=false the hash of the path
+    int32_t edges       # first edge; NONE before there are any
+    int32_t n_edges     # decision: legal actions; chance: outcomes
+    int32_t n_tried     # decision: the first n_tried edges were tried; chance: so many in front were seen
+    int32_t n_open      # edges not CLOSED
+    int32_t visits
+    int32_t stamp       # the last simulation whose path it was on
+    int32_t amaf        # its block of all-moves-as-first statistics, or NONE
+    int16_t turn        # as GameOps.turn
+    uint16_t flags
+
+cdef struct Edge:
+    int32_t visits
+    int32_t action      # decision or outcome id
+    int32_t child       # node, or NONE
+    int32_t flags
+
+cdef struct Bounds:
+    double low          # utility of seat 0, proven
+    double high
+
+cdef struct Amaf:
+    double total        # utility of the seat that played the action
+    int64_t visits
+
+cdef struct Step:
+    int32_t node
+    int32_t edge        # NONE at a chance node without edges
+    int32_t child       # NONE where the budget forbade one
+    int32_t forced      # an outcome visited out of turn, so that all are seen
+
+cdef struct Settings:
+    double exploration          # c
+    double widening             # actions allowed: widening * visits ** widening_power; 0: all
+    double widening_power
+    double chance_widening      # outcomes allowed, likewise
+    double chance_widening_power
+    double epsilon              # share of random moves in a greedy playout
+    double grave_bias
+    int64_t grave_ref           # visits that make a node a reference; NONE: no GRAVE
+    int32_t playout_depth       # decisions played before the estimate; NONE: to the end
+    int32_t rollouts            # playouts a leaf
+    int32_t max_depth           # longest descent, steps
+    int32_t max_nodes
+    bint greedy                 # playouts by the game's rule of thumb
+    bint transpositions
+    bint solve
+
+
+cdef double ROOT_LOG[TABLE]      # sqrt(log(n)), of visits
+cdef double INVERSE_ROOT[TABLE]  # 1 / sqrt(n)
+
+cdef void _fill_tables() noexcept:
+    cdef int32_t n
+    ROOT_LOG[0] = ROOT_LOG[1] = 0.0
+    INVERSE_ROOT[0] = 1.0
+    for n in range(1, TABLE):
+        ROOT_LOG[n] = sqrt(log(<double>n))
+        INVERSE_ROOT[n] = 1.0 / sqrt(<double>n)
+
+_fill_tables()
+
+
+cdef inline double root_log(int32_t n) noexcept nogil:
+    return ROOT_LOG[n] if n < TABLE else sqrt(log(<double>n))
+
+
+cdef inline double inverse_root(int32_t n) noexcept nogil:
+    return INVERSE_ROOT[n] if n < TABLE else 1.0 / sqrt(<double>n)
+
+
+cdef inline bint solved(const Bounds *bounds) noexcept nogil:
+    return bounds.low == bounds.high
+
+
+@cython.final
+cdef class Tree:
+    """One search graph and the simulations that grow it. Not for use from Python."""
+
+    cdef Rules rules            # keeps the function table alive
+    cdef const GameOps *ops
+    cdef const void *tables
+    cdef Settings set
+    cdef Rng rng
+    cdef void *root_state
+    cdef int32_t n_values       # values a node: 1 where seat 0's says all, else one a seat
+    cdef bint proving           # bounds are kept
+    cdef bint out_of_memory
+    cdef int32_t stop           # set by another thread: end at the next simulation
+    cdef Node *nodes            # [n_nodes] of node_room
+    cdef double *totals         # [node, n_values] sum of values over visits; WEIGHTED: the mean itself
+    cdef Bounds *bounds         # [node]
+    cdef int32_t n_nodes, node_room
+    cdef Edge *edges            # [n_edges] of edge_room
+    cdef double *means          # [edge, n_values] the child's mean when last passed
+    cdef double *weights        # [edge] chance: probability
+    cdef Bounds *seen           # [edge] the child's bounds when last passed
+    cdef int64_t n_edges, edge_room, edge_budget
+    cdef int32_t *slots         # hash table of nodes by key: node + 1, or 0
+    cdef uint64_t slot_mask
+    cdef Amaf *amaf             # [block, seat, action]
+    cdef int32_t n_amaf, amaf_room
+    cdef Step *path             # [PATH_LIMIT]
+    cdef int32_t *moves         # [move_room, 2] seat and action of every decision of a simulation
+    cdef int32_t n_moves, move_room
+    cdef int32_t *marks         # [step] number of moves made before it
+    cdef int32_t simulation     # number of the running one, for stamps
+    cdef double scale           # 1 / utility range
+    cdef double leaf[PLAYER_LIMIT]
+
+    def __cinit__(self):
+        self.root_state = self.nodes = self.totals = self.bounds = NULL
+        self.edges = self.means = self.weights = self.seen = NULL
+        self.slots = self.amaf = self.path = self.moves = self.marks = NULL
+
+    def __dealloc__(self):
+        free(self.root_state)
+        free(self.nodes)
+        free(self.totals)
+        free(self.bounds)
+        free(self.edges)
+        free(self.means)
+        free(self.weights)
+        free(self.seen)
+        free(self.slots)
+        free(self.amaf)
+        free(self.path)
+        free(self.moves)
+        free(self.marks)
+
+    cdef int start(self, Position position, const Settings *settings, uint64_t seed, uint64_t thread) except -1:
+        """Take over the position as the root of an empty graph."""
+        cdef double spread
+        self.rules = position.rules
+        self.ops = position.ops
+        self.tables = position.tables
+        self.set = settings[0]
+        self.n_values = 1 if self.ops.n_players == 1 or (
+            self.ops.n_players == 2 and self.ops.flags & ZERO_SUM) else self.ops.n_players
+        self.proving = self.set.solve and self.n_values == 1
+        spread = self.ops.max_utility - self.ops.min_utility
+        self.scale = 1.0 / spread if spread > 0.0 else 1.0
+        self.edge_budget = 4 * <int64_t>self.set.max_nodes + self.ops.max_legal + self.ops.max_outcomes
+        self.root_state = malloc(self.ops.state_size)
+        self.path = <Step *>malloc(PATH_LIMIT * sizeof(Step))
+        if self.root_state == NULL or self.path == NULL:
+            raise MemoryError
+        memcpy(self.root_state, position.state, self.ops.state_size)
+        rng_seed_keys(&self.rng, seed, thread, 0, 0)
+        if not self.grow_nodes(min(1024, self.set.max_nodes)) or not self.grow_edges(
+                min(self.edge_budget, 4096 + self.ops.max_legal + self.ops.max_outcomes)):
+            raise MemoryError
+        self.add_node(self.root_state, self.ops.state_key(self.tables, self.root_state))
+        if self.nodes[0].turn == TERMINAL:
+            self.ops.returns(self.tables, self.root_state, self.leaf)
+            self.settle_leaf(0)
+        return 0
+
+    # ---- memory --------------------------------------------------------------------------------
+
+    cdef bint grow_nodes(self, int32_t room) noexcept nogil:
+        """Make room for that many nodes; False where memory is short (what was there stays)."""
+        cdef void *block
+        cdef uint64_t n_slots = 1024
+        cdef int32_t node
+        block = realloc(self.nodes, room * sizeof(Node))
+        if block == NULL:
+            return False
+        self.nodes = <Node *>block
+        block = realloc(self.totals, <size_t>room * self.n_values * sizeof(double))
+        if block == NULL:
+            return False
+        self.totals = <double *>block
+        if self.proving:
+            block = realloc(self.bounds, room * sizeof(Bounds))
+            if block == NULL:
+                return False
+            self.bounds = <Bounds *>block
+        while n_slots < 2 * <uint64_t>room:
+            n_slots *= 2
+        block = calloc(n_slots, sizeof(int32_t))
+        if block == NULL:
+            return False
+        free(self.slots)
+        self.slots = <int32_t *>block
+        self.slot_mask = n_slots - 1
+        for node in range(self.n_nodes):
+            self.enter(node)
+        self.node_room = room
+        return True
+
+    cdef bint grow_edges(self, int64_t room) noexcept nogil:
+        """Make room for that many edges; False where memory is short (what was there stays)."""
+        cdef void *block
+        block = realloc(self.edges, room * sizeof(Edge))
+        if block == NULL:
+            return False
+        self.edges = <Edge *>block
+        block = realloc(self.means, room * self.n_values * sizeof(double))
+        if block == NULL:
+            return False
+        self.means = <double *>block
+        block = realloc(self.weights, room * sizeof(double))
+        if block == NULL:
+            return False
+        self.weights = <double *>block
+        if self.proving:
+            block = realloc(self.seen, room * sizeof(Bounds))
+            if block == NULL:
+                return False
+            self.seen = <Bounds *>block
+        self.edge_room = room
+        return True
+
+    cdef void reserve(self) noexcept nogil:
+        """Before a simulation: room for a node and an expansion, as far as the budget goes."""
+        cdef int64_t wanted
+        if self.out_of_memory:
+            return
+        if self.n_nodes == self.node_room and self.node_room < self.set.max_nodes:
+            wanted = min(2 * <int64_t>self.node_room, <int64_t>self.set.max_nodes)
+            self.out_of_memory = not self.grow_nodes(<int32_t>wanted)
+        wanted = self.n_edges + self.ops.max_legal + self.ops.max_outcomes
+        if wanted > self.edge_room and self.edge_room < self.edge_budget:
+            wanted = min(max(2 * self.edge_room, wanted), self.edge_budget)
+            if not self.grow_edges(wanted):
+                self.out_of_memory = True
+
+    cdef void enter(self, int32_t node) noexcept nogil:
+        """Put a node into the hash table."""
+        cdef uint64_t slot = self.nodes[node].key & self.slot_mask
+        while self.slots[slot]:
+            slot = (slot + 1) & self.slot_mask
+        self.slots[slot] = node + 1
+
+    cdef int32_t find(self, uint64_t key) noexcept nogil:
+        """The node with this key, or NONE."""
+        cdef uint64_t slot = key & self.slot_mask
+        cdef int32_t node = self.slots[slot]
+        while node:
+            if self.nodes[node - 1].key == key:
+                return node - 1
+            slot = (slot + 1) & self.slot_mask
+            node = self.slots[slot]
+        return NONE
+
+    cdef int32_t add_node(self, const void *state, uint64_t key) noexcept nogil:
+        """A new node, not visited yet; NONE when the budget is spent."""
+        cdef int32_t index = self.n_nodes, i
+        cdef Node *node
+        if index == self.node_room:
+            return NONE
+        self.n_nodes += 1
+        node = &self.nodes[index]
+        node.key = key
+        node.edges = NONE
+        node.n_edges = node.n_tried = node.n_open = node.visits = node.stamp = 0
+        node.amaf = NONE
+        node.turn = self.ops.turn(self.tables, state)
+        node.flags = 0
+        for i in range(self.n_values):
+            self.totals[<int64_t>index * self.n_values + i] = 0.0
+        if self.proving:
+            self.bounds[index].low = self.ops.min_utility
+            self.bounds[index].high = self.ops.max_utility
+        self.enter(index)
+        return index
+
+    cdef int32_t add_edges(self, int32_t count) noexcept nogil:
+        """A block of fresh edges, their first index; NONE when there is no room."""
+        cdef int64_t first = self.n_edges, e
+        if first + count > self.edge_room:
+            return NONE
+        self.n_edges += count
+        for e in range(first, first + count):
+            self.edges[e].visits = self.edges[e].flags = 0
+            self.edges[e].child = NONE
+            if self.proving:
+                self.seen[e].low = self.ops.min_utility
+                self.seen[e].high = self.ops.max_utility
+        return <int32_t>first
+
+    # ---- expansion -----------------------------------------------------------------------------
+
+    cdef bint expand_decision(self, int32_t index, const void *state) noexcept nogil:
+        """List the legal actions of a decision; False when there is no room."""
+        cdef int32_t ids[LEGAL_LIMIT]
+        cdef int32_t count = self.ops.legal(self.tables, state, ids)
+        cdef int32_t first = self.add_edges(count), i
+        cdef Node *node = &self.nodes[index]
+        QUANDARY_CHECK(0 < count <= self.ops.max_legal, "legal() must list 1 to max_legal actions")
+        if first == NONE:
+            return False
+        for i in range(count):
+            self.edges[first + i].action = ids[i]
+        if self.set.widening > 0.0 and self.ops.suggest != NULL:   # the best guess comes first
+            i = self.ops.suggest(self.tables, state, &self.rng)
+            self.swap_edges(first, first + self.place_of(first, count, i))
+        node.edges = first
+        node.n_edges = node.n_open = count
+        node.flags |= EXPANDED
+        return True
+
+    cdef int32_t place_of(self, int32_t first, int32_t count, int32_t action) noexcept nogil:
+        """Where an action or outcome stands in a block sorted by id; 0 where it is missing."""
+        cdef int32_t low = 0, high = count - 1, middle
+        middle = action - self.edges[first].action     # ids without gaps need no search
+        if 0 <= middle < count and self.edges[first + middle].action == action:
+            return middle
+        while low < high:
+            middle = (low + high) >> 1
+            if self.edges[first + middle].action < action:
+                low = middle + 1
+            else:
+                high = middle
+        QUANDARY_CHECK(self.edges[first + low].action == action, "sample() and outcomes() must agree")
+        return low
+
+    cdef void swap_edges(self, int32_t a, int32_t b) noexcept nogil:
+        """Exchange two untried edges of a decision."""
+        cdef int32_t action = self.edges[a].action
+        self.edges[a].action = self.edges[b].action
+        self.edges[b].action = action
+
+    cdef void expand_chance(self, int32_t index, const void *state) noexcept nogil:
+        """Give a chance node all its edges, joined to the children it has. Without room, nothing."""
+        cdef int32_t ids[OUTCOME_LIMIT]
+        cdef double probs[OUTCOME_LIMIT]
+        cdef StateBuffer scratch
+        cdef Node *node = &self.nodes[index]
+        cdef int32_t count = self.ops.outcomes(self.tables, state, ids, probs)
+        cdef int32_t first = NONE, i, child
+        QUANDARY_CHECK(0 < count <= self.ops.max_outcomes, "outcomes() must list 1 to max_outcomes")
+        node.n_edges = count
+        node.flags |= EXPANDED
+        if count <= SMALL or node.visits >= count:
+            first = self.add_edges(count)
+        if first == NONE:
+            return
+        node.edges = first
+        node.n_open = count
+        for i in range(count):
+            self.edges[first + i].action = ids[i]
+            self.weights[first + i] = probs[i]
+        if node.visits <= 1:
+            return
+        for i in range(count):
+            memcpy(scratch.bytes, state, self.ops.state_size)
+            self.ops.apply(self.tables, scratch.bytes, ids[i])
+            child = self.find(self.child_key(index, ids[i], scratch.bytes))
+            if child != NONE and self.nodes[child].visits > 0:
+                self.edges[first + i].child = child
+                self.edges[first + i].visits = 1
+                self.mean_of(child, &self.means[<int64_t>(first + i) * self.n_values])
+                if self.proving:
+                    self.pass_bounds(index, first + i, child)
+        self.weigh(index)
+
+    cdef inline uint64_t child_key(self, int32_t parent, int32_t action, const void *state) noexcept nogil:
+        if self.set.transpositions:
+            return self.ops.state_key(self.tables, state)
+        return rng_combine(self.nodes[parent].key, <uint64_t>(action + 1))
+
+    # ---- values --------------------------------------------------------------------------------
+
+    cdef inline void mean_of(self, int32_t index, double *out) noexcept nogil:
+        """A visited node's value, within its proven bounds."""
+        cdef const double *total = &self.totals[<int64_t>index * self.n_values]
+        cdef double share = 1.0
+        cdef int32_t i
+        if not self.nodes[index].flags & WEIGHTED:
+            share = 1.0 / <double>self.nodes[index].visits
+        for i in range(self.n_values):
+            out[i] = total[i] * share
+        if self.proving:
+            if out[0] < self.bounds[index].low:
+                out[0] = self.bounds[index].low
+            elif out[0] > self.bounds[index].high:
+                out[0] = self.bounds[index].high
+
+    cdef void settle_leaf(self, int32_t index) noexcept nogil:
+        """Count `leaf` as one visit of a node; a terminal node is thereby proven."""
+        cdef int32_t i
+        self.nodes[index].visits += 1
+        for i in range(self.n_values):
+            self.totals[<int64_t>index * self.n_values + i] += self.leaf[i]
+        if self.proving and self.nodes[index].turn == TERMINAL:
+            self.bounds[index].low = self.bounds[index].high = self.leaf[0]
+
+    cdef void weigh(self, int32_t index) noexcept nogil:
+        """Once every outcome was seen, make a chance node's value the expectation itself."""
+        cdef Node *node = &self.nodes[index]
+        cdef int32_t e, i
+        cdef double *total
+        if node.flags & WEIGHTED:
+            return
+        while node.n_tried < node.n_edges and self.edges[node.edges + node.n_tried].visits:
+            node.n_tried += 1
+        if node.n_tried < node.n_edges:
+            return
+        node.flags |= WEIGHTED
+        total = &self.totals[<int64_t>index * self.n_values]
+        for i in range(self.n_values):
+            total[i] = 0.0
+            for e in range(node.edges, node.edges + node.n_edges):
+                total[i] += self.weights[e] * self.means[<int64_t>e * self.n_values + i]
+
+    # ---- proofs --------------------------------------------------------------------------------
+
+    cdef void pass_bounds(self, int32_t index, int32_t edge, int32_t child) noexcept nogil:
+        """Carry a child's bounds over an edge to its parent."""
+        cdef Node *node = &self.nodes[index]
+        cdef Bounds *seen = &self.seen[edge]
+        cdef Bounds *own = &self.bounds[index]
+        cdef Bounds new = self.bounds[child]
+        cdef Bounds best
+        cdef int32_t e, last = node.edges + node.n_edges
+        if seen.low == new.low and seen.high == new.high:
+            return
+        if node.turn == CHANCE:
+            own.low += self.weights[edge] * (new.low - seen.low)
+            own.high += self.weights[edge] * (new.high - seen.high)
+            seen[0] = new
+            if solved(seen) and not self.edges[edge].flags & CLOSED:
+                self.edges[edge].flags |= CLOSED
+                node.n_open -= 1
+                if node.n_open == 0:    # exact, free of what adding up differences left behind
+                    best.low = 0.0
+                    for e in range(node.edges, last):
+                        best.low += self.weights[e] * self.seen[e].low
+                    own.low = own.high = best.low
+            return
+        seen[0] = new
+        best = self.seen[node.edges]
+        if node.turn == 0:
+            for e in range(node.edges + 1, last):
+                best.low = max(best.low, self.seen[e].low)
+                best.high = max(best.high, self.seen[e].high)
+        else:
+            for e in range(node.edges + 1, last):
+                best.low = min(best.low, self.seen[e].low)
+                best.high = min(best.high, self.seen[e].high)
+        own[0] = best
+        for e in range(node.edges, node.edges + node.n_tried):
+            if not self.edges[e].flags & CLOSED and (solved(&self.seen[e]) or (
+                    self.seen[e].high <= best.low if node.turn == 0 else self.seen[e].low >= best.high)):
+                self.edges[e].flags |= CLOSED
+                node.n_open -= 1
+
+    # ---- selection -----------------------------------------------------------------------------
+
+    cdef int32_t choose(self, int32_t index) noexcept nogil:
+        """The edge a simulation takes from a decision; NONE when all are closed."""
+        cdef Node *node = &self.nodes[index]
+        cdef int32_t first = node.edges, last = first + node.n_tried, allowed = node.n_edges
+        cdef int32_t e, pick = NONE
+        cdef const Edge *edges = self.edges
+        cdef const double *means = self.means
+        cdef double explore, score, best = -1e300, scale = self.scale
+        cdef int32_t stride = self.n_values
+        if self.set.widening > 0.0:
+            explore = ceil(self.set.widening * pow(<double>node.visits, self.set.widening_power))
+            if explore < allowed:
+                allowed = max(1, <int32_t>explore)
+        if node.n_tried < allowed:
+            return self.try_new(node)
+        if stride > 1:
+            means += node.turn
+        elif node.turn == 1:
+            scale = -scale
+        explore = self.set.exploration * root_log(node.visits)
+        for e in range(first, last):
+            if edges[e].flags & CLOSED:
+                continue
+            score = means[<int64_t>e * stride] * scale + explore * inverse_root(edges[e].visits)
+            if score > best:
+                best = score
+                pick = e
+        if pick == NONE and node.n_tried < node.n_edges:
+            return self.try_new(node)
+        return pick
+
+    cdef inline int32_t try_new(self, Node *node) noexcept nogil:
+        """Take an untried edge at random (with widening, the suggested action first)."""
+        cdef int32_t place = node.edges + node.n_tried
+        cdef int32_t left = node.n_edges - node.n_tried
+        if left > 1 and not (node.n_tried == 0 and self.set.widening > 0.0 and self.ops.suggest != NULL):
+            self.swap_edges(place, place + <int32_t>rng_below(&self.rng, left))
+        node.n_tried += 1
+        return place
+
+    cdef int32_t draw(self, int32_t index, const void *state, bint *forced) noexcept nogil:
+        """The edge a simulation takes from a chance node that has edges; NONE when all are closed."""
+        cdef Node *node = &self.nodes[index]
+        cdef int32_t e, pick = NONE, _attempt
+        cdef double score, best = -1.0
+        forced[0] = False
+        if not node.flags & WEIGHTED:
+            if node.visits >= node.n_edges:
+                forced[0] = True
+                return node.edges + node.n_tried
+            return node.edges + self.place_of(
+                node.edges, node.n_edges, self.ops.sample(self.tables, state, &self.rng))
+        for _attempt in range(4):
+            e = node.edges + self.place_of(node.edges, node.n_edges, self.ops.sample(self.tables, state, &self.rng))
+            if not self.edges[e].flags & CLOSED:
+                return e
+        for e in range(node.edges, node.edges + node.n_edges):   # most outcomes are proven: seek the others
+            if not self.edges[e].flags & CLOSED:
+                score = self.weights[e] / <double>self.edges[e].visits
+                if score > best:
+                    best = score
+                    pick = e
+        return pick
+
+    # ---- one simulation ------------------------------------------------------------------------
+
+    cdef void evaluate(self, void *state) noexcept nogil:
+        """Play out from a state, which is used up, into `leaf`."""
+        cdef StateBuffer scratch
+        cdef double values[PLAYER_LIMIT]
+        cdef int32_t _run, i
+        if self.set.rollouts == 1:
+            self.play_out(state)
+            self.returns(state, self.leaf)
+            return
+        for i in range(self.ops.n_players):
+            self.leaf[i] = 0.0
+        for _run in range(self.set.rollouts):
+            memcpy(scratch.bytes, state, self.ops.state_size)
+            self.play_out(scratch.bytes)
+            self.returns(scratch.bytes, values)
+            for i in range(self.ops.n_players):
+                self.leaf[i] += values[i] / <double>self.set.rollouts
+
+    cdef inline void returns(self, const void *state, double *out) noexcept nogil:
+        if self.set.playout_depth != NONE:
+            self.ops.estimate(self.tables, state, out)   # exact where the game is over
+        else:
+            self.ops.returns(self.tables, state, out)
+
+    cdef void play_out(self, void *state) noexcept nogil:
+        """Play to the end, or to the depth at which the estimate takes over."""
+        cdef int32_t left = self.set.playout_depth
+        cdef int32_t seat, action
+        if left == NONE and not self.set.greedy:
+            ops_playout(self.ops, self.tables, state, &self.rng)
+            return
+        while left != 0:
+            ops_run_chance(self.ops, self.tables, state, &self.rng)
+            seat = self.ops.turn(self.tables, state)
+            if seat == TERMINAL:
+                return
+            if self.set.greedy and (self.set.epsilon == 0.0 or rng_double(&self.rng) >= self.set.epsilon):
+                action = self.ops.suggest(self.tables, state, &self.rng)
+            else:
+                action = ops_random_action(self.ops, self.tables, state, &self.rng)
+            self.ops.apply(self.tables, state, action)
+            left -= 1
+
+    cdef void simulate(self) noexcept nogil:
+        """One descent, one evaluation, one way back."""
+        cdef StateBuffer buffer
+        cdef void *state = buffer.bytes
+        cdef int32_t index = 0, depth = 0, child, action, edge
+        cdef bint forced
+        cdef Node *node
+        cdef Step *step
+        self.reserve()
+        self.simulation += 1
+        memcpy(state, self.root_state, self.ops.state_size)
+        while True:
+            node = &self.nodes[index]
+            node.stamp = self.simulation
+            if node.turn == TERMINAL or (self.proving and solved(&self.bounds[index])):
+                node.visits += 0 if node.flags & WEIGHTED else 1
+                self.repeat(index)
+                break
+            if depth >= self.set.max_depth or (
+                    node.turn >= 0 and not node.flags & EXPANDED and not self.expand_decision(index, state)):
+                self.evaluate(state)
+                if not node.flags & WEIGHTED:
+                    self.settle_leaf(index)
+                break
+            forced = False
+            if node.turn == CHANCE:
+                if node.edges == NONE and (
+                        self.ops.max_outcomes <= SMALL or node.visits == LOOK
+                        or (node.flags & EXPANDED and node.visits >= node.n_edges)):
+                    self.expand_chance(index, state)
+                if node.edges == NONE:
+                    edge = NONE
+                    action = self.ops.sample(self.tables, state, &self.rng)
+                else:
+                    edge = self.draw(index, state, &forced)
+            else:
+                edge = self.choose(index)
+            if edge != NONE:
+                action = self.edges[edge].action
+                child = self.edges[edge].child
+            elif node.edges != NONE:    # all closed by what other paths found out
+                break
+            else:
+                child = NONE
+            self.ops.apply(self.tables, state, action)
+            if child == NONE:
+                child = self.find(self.child_key(index, action, state))
+            step = &self.path[depth]
+            step.node, step.edge, step.forced = index, edge, forced
+            depth += 1
+            if child == NONE:
+                child = self.add_node(state, self.child_key(index, action, state))
+                step.child = child
+                if edge != NONE:
+                    self.edges[edge].child = child
+                self.evaluate(state)
+                if child != NONE:
+                    self.settle_leaf(child)
+                break
+            step.child = child
+            if edge != NONE:
+                self.edges[edge].child = child
+            if self.nodes[child].stamp == self.simulation:   # round in a circle: its mean will do
+                break
+            index = child
+        self.back_up(depth)
+
+    cdef void repeat(self, int32_t index) noexcept nogil:
+        """After a visit was counted: add the mean once more, so that it stays what it was."""
+        cdef Node *node = &self.nodes[index]
+        cdef double *total = &self.totals[<int64_t>index * self.n_values]
+        cdef int32_t i
+        if node.flags & WEIGHTED or node.visits < 2:
+            return
+        for i in range(self.n_values):
+            total[i] *= <double>node.visits / <double>(node.visits - 1)
+
+    cdef void back_up(self, int32_t depth) noexcept nogil:
+        """Carry what a simulation found from its last step back to the root."""
+        cdef double fresh[PLAYER_LIMIT]
+        cdef int32_t i, n_values = self.n_values, visits
+        cdef Node *node
+        cdef Step *step
+        cdef Edge *edge
+        cdef double *total
+        cdef double *mean
+        cdef double weight
+        while depth:
+            depth -= 1
+            step = &self.path[depth]
+            node = &self.nodes[step.node]
+            total = &self.totals[<int64_t>step.node * n_values]
+            if step.child != NONE:
+                self.mean_of(step.child, fresh)
+            else:
+                for i in range(n_values):
+                    fresh[i] = self.leaf[i]
+            if step.edge == NONE:               # a chance node without edges: a sampled mean
+                node.visits += 1
+                for i in range(n_values):
+                    total[i] += fresh[i]
+                continue
+            edge = &self.edges[step.edge]
+            mean = &self.means[<int64_t>step.edge * n_values]
+            visits = edge.visits
+            edge.visits += 1
+            if step.child == NONE and visits:   # no node to keep the mean: the edge keeps it
+                for i in range(n_values):
+                    fresh[i] = (mean[i] * visits + fresh[i]) / <double>(visits + 1)
+            if node.turn != CHANCE:
+                node.visits += 1
+                for i in range(n_values):
+                    total[i] += (visits + 1) * fresh[i] - (visits * mean[i] if visits else 0.0)
+                    mean[i] = fresh[i]
+            elif node.flags & WEIGHTED:
+                node.visits += 1
+                weight = self.weights[step.edge]
+                for i in range(n_values):
+                    total[i] += weight * (fresh[i] - mean[i])
+                    mean[i] = fresh[i]
+            else:
+                if not step.forced:
+                    node.visits += 1
+                for i in range(n_values):
+                    if not step.forced:
+                        total[i] += fresh[i]
+                    mean[i] = fresh[i]
+                self.weigh(step.node)
+            if self.proving and step.child != NONE:
+                self.pass_bounds(step.node, step.edge, step.child)
+
+    cdef int64_t run(self, int64_t simulations, int64_t node_limit, int64_t deadline_ns) noexcept nogil:
+        """Simulate until a limit is reached, the root is proven, or `stop` is set; returns how many.
+
+        Args:
+            simulations: at most so many.
+            node_limit: end when the graph has so many nodes.
+            deadline_ns: end at this reading of the monotonic clock; 0: none.
+        """
+        cdef int64_t done = 0, next_look = 1, start_ns = 0, now_ns, pace
+        if deadline_ns:
+            start_ns = PyTime_MonotonicRaw()
+        while done < simulations and not self.stop and self.n_nodes < node_limit:
+            if self.proving and solved(&self.bounds[0]):
+                break
+            self.simulate()
+            done += 1
+            if deadline_ns and done >= next_look:
+                now_ns = PyTime_MonotonicRaw()
+                if now_ns >= deadline_ns:
+                    break
+                # Look again after an eighth of the simulations that still fit, or the next one.
+                pace = (now_ns - start_ns) / done + 1
+                next_look = done + max(1, min(4096, (deadline_ns - now_ns) / pace / 8))
+        return done
+
+
+# ---- the searcher ------------------------------------------------------------------------------
+
+_CHUNK = 1 << 14   # simulations between two looks for Ctrl-C
+
+
+class MctsSearcher:
+    """Monte Carlo tree search; see the module and `PARAMETERS`.
+
+    Raises:
+        SpecError: parameters that contradict each other.
+        LimitError: a limit out of range.
+    """
+
+    def __init__(self, **parameters):
+        unknown = set(parameters) - set(PARAMETERS)
+        if unknown:
+            raise SpecError(f"mcts has no parameter {min(unknown)!r}; it has: {', '.join(PARAMETERS)}")
+        chosen = {key: parameter.default for key, parameter in PARAMETERS.items()} | parameters
+        self.parameters = chosen
+        limits = {key: chosen[key] for key in ("simulations", "nodes", "depth", "seconds")}
+        if all(limits[key] is None for key in ("simulations", "nodes", "seconds")):
+            limits["simulations"] = DEFAULT_SIMULATIONS
+        self.limit = Limit(**limits)
+
+    def reset(self):
+        """Forget the graph of earlier searches."""
+
+    def search(self, position, *, seed, limit=None):
+        """Search from a position; see `solvers.contract.Searcher`."""
+        start_s = time.perf_counter()
+        check(position.rules, self.parameters)
+        limit = self.limit if limit is None else limit
+        cdef Settings settings
+        chosen = self.parameters
+        settings.exploration = chosen["c"]
+        settings.widening = chosen["widening"]
+        settings.widening_power = chosen["widening_power"]
+        settings.epsilon = chosen["epsilon"]
+        settings.playout_depth = NONE if chosen["playout_depth"] is None else chosen["playout_depth"]
+        settings.rollouts = chosen["rollouts"]
+        settings.max_depth = min(PATH_LIMIT, limit.depth or PATH_LIMIT)
+        settings.max_nodes = chosen["max_nodes"]
+        settings.greedy = chosen["playout"] == "greedy"
+        settings.transpositions = chosen["transpositions"]
+        settings.solve = chosen["solve"]
+        settings.chance_widening = settings.chance_widening_power = settings.grave_bias = 0.0
+        settings.grave_ref = NONE
+        cdef int32_t n_threads = chosen["threads"]
+        deadline_ns = 0
+        if limit.seconds is not None:
+            spent_s = time.perf_counter() - start_s
+            deadline_ns = max(1, PyTime_MonotonicRaw() + int((limit.seconds - spent_s) * 1e9))
+        trees = []
+        for thread in range(n_threads):
+            trees.append(_start(position, &settings, seed, thread))
+        simulations = _run_all(trees, limit, deadline_ns)
+        return _result(trees, position, simulations, time.perf_counter() - start_s, limit)
+
+
+cdef Tree _start(Position position, const Settings *settings, seed, thread):
+    cdef Tree tree = Tree()
+    tree.start(position, settings, seed, thread)
+    return tree
+
+
+def _run(Tree tree, simulations, node_limit, deadline_ns):
+    """Run one tree to its limits, open to Ctrl-C; returns the simulations made."""
+    cdef int64_t most = simulations, nodes = node_limit, deadline = deadline_ns, done = 0, chunk, made
+    while done < most:
+        chunk = min(most - done, <int64_t>_CHUNK)
+        with nogil:
+            made = tree.run(chunk, nodes, deadline)
+        done += made
+        if made < chunk or (deadline and PyTime_MonotonicRaw() >= deadline):
+            break
+        PyErr_CheckSignals()
+    return done
+
+
+def _run_all(trees, limit, deadline_ns):
+    """Run the trees side by side, each with its share of the limit; returns all simulations."""
+    most = 2**62 if limit.simulations is None else limit.simulations
+    nodes = 2**62 if limit.nodes is None else limit.nodes
+    n = len(trees)
+    shares = [(most // n + (k < most % n), max(1, nodes // n), deadline_ns) for k in range(n)]
+    if n == 1:
+        return _run(trees[0], *shares[0])
+    done = [0] * n
+
+    def work(k):
+        done[k] = _run(trees[k], *shares[k])
+
+    workers = [threading.Thread(target=work, args=(k,)) for k in range(n)]
+    for worker in workers:
+        worker.start()
+    try:
+        for worker in workers:
+            worker.join()
+    except BaseException:
+        for each in trees:
+            _stop(each)
+        for worker in workers:
+            worker.join()
+        raise
+    return sum(done)
+
+
+cdef _stop(Tree tree):
+    tree.stop = 1
+
+
+def _root(Tree tree):
+    """What one tree says of its root: {action: (visits, [mean], (low, high))}, mean, bounds, flags."""
+    cdef Node *node = &tree.nodes[0]
+    cdef double mean[PLAYER_LIMIT]
+    cdef int32_t e, i
+    actions = {}
+    wide = (tree.ops.min_utility, tree.ops.max_utility)
+    if node.turn >= 0:
+        for e in range(node.edges, node.edges + node.n_edges if node.edges != NONE else node.edges):
+            bounds = (tree.seen[e].low, tree.seen[e].high) if tree.proving else wide
+            values = [tree.means[<int64_t>e * tree.n_values + i] if tree.edges[e].visits else 0.0
+                      for i in range(tree.n_values)]
+            actions[tree.edges[e].action] = (tree.edges[e].visits, values, bounds)
+    values = [0.0] * tree.n_values
+    if node.visits:
+        tree.mean_of(0, mean)
+        values = [mean[i] for i in range(tree.n_values)]
+    bounds = (tree.bounds[0].low, tree.bounds[0].high) if tree.proving else wide
+    return actions, node.visits, values, bounds, tree.n_nodes
+
+
+def _variation(Tree tree, action):
+    """The most visited line from the root, through its most visited outcomes."""
+    cdef int32_t index = 0, e, best
+    cdef Node *node
+    line = []
+    while len(line) < 64:
+        node = &tree.nodes[index]
+        best = NONE
+        if node.edges == NONE:
+            break
+        for e in range(node.edges, node.edges + node.n_edges):
+            if not line and action is not None:
+                if tree.edges[e].action == action:
+                    best = e
+            elif tree.edges[e].visits and (best == NONE or tree.edges[e].visits > tree.edges[best].visits):
+                best = e
+        if best == NONE or not tree.edges[best].visits:
+            break
+        line.append(tree.edges[best].action)
+        index = tree.edges[best].child
+        if index == NONE:
+            break
+    return tuple(line)
+
+
+def _result(trees, Position position, simulations, seconds, limit):
+    """Put the trees' roots together."""
+    cdef int32_t seat = position.ops.turn(position.tables, position.state)
+    n_players = position.num_players()
+    reports = [_root(tree) for tree in trees]
+    n_values = len(reports[0][2])
+    low = max(report[3][0] for report in reports)
+    high = min(report[3][1] for report in reports)
+    nodes = sum(report[4] for report in reports)
+    weight = sum(report[1] for report in reports) or 1
+    root = [sum(report[1] * report[2][i] for report in reports) / weight for i in range(n_values)]
+    proving = _proving(trees[0])
+
+    def spread(values):
+        return tuple(values) if n_values == n_players else (values[0], -values[0])
+
+    if seat < 0:
+        exact = seat == TERMINAL or (proving and low == high)
+        return SearchResult(
+            action=None, values=spread([low] if proving and exact else root), actions=(), simulations=simulations,
+            nodes=nodes, seconds=seconds, principal_variation=_variation(trees[0], None), exact=exact,
+            reproducible=limit.reproducible)
+
+    sign = -1.0 if n_values == 1 and seat == 1 else 1.0
+    place = seat if n_values > 1 else 0
+    candidates = []     # (action, visits, values, (low, high) for the seat)
+    for action in position.legal_actions():
+        parts = [report[0][action] for report in reports if action in report[0]]
+        visits = sum(part[0] for part in parts)
+        values = [sum(part[0] * part[1][i] for part in parts) / visits if visits else math.nan
+                  for i in range(n_values)]
+        a_low = max((part[2][0] for part in parts), default=position.ops.min_utility)
+        a_high = min((part[2][1] for part in parts), default=position.ops.max_utility)
+        if proving and a_low == a_high:
+            values = [a_low]
+        candidates.append((action, visits, values, (a_low, a_high) if sign > 0 else (-a_high, -a_low)))
+    chosen = _pick(candidates, place, sign)
+    action, _, values, bounds = candidates[chosen]
+    exact = bool(proving and bounds[0] == bounds[1] and all(
+        each[3][1] <= bounds[0] for k, each in enumerate(candidates) if k != chosen))
+    if math.isnan(values[0]):
+        values = root
+    return SearchResult(
+        action=action,
+        values=spread(values),
+        actions=tuple(
+            ActionStats(each, visits, sign * values[place], float(k == chosen), bounds if proving else None)
+            for k, (each, visits, values, bounds) in enumerate(candidates)),
+        simulations=simulations,
+        nodes=nodes,
+        seconds=seconds,
+        principal_variation=_variation(trees[0], action),
+        exact=exact,
+        reproducible=limit.reproducible,
+    )
+
+
+def _proving(Tree tree):
+    return bool(tree.proving)
+
+
+def _pick(candidates, place, sign):
+    """The index of the action to play: the most visited, unless a proven one is worth more."""
+    best = max(range(len(candidates)), key=lambda k: (candidates[k][1], -k))
+    value = sign * candidates[best][2][place]
+    for k, (_, _, values, bounds) in enumerate(candidates):
+        # A closed edge stopped collecting visits when it was proven; compare it by value.
+        if bounds[0] == bounds[1] and (math.isnan(value) or bounds[0] > value or (
+                bounds[0] == value and candidates[best][3][0] != candidates[best][3][1])):
+            best, value = k, bounds[0]
+    return best
+
+
+def check(Rules rules, parameters=None):
+    """Raises UnsuitableGameError where a property of the game rules the search out."""
+    if rules.ops.flags & HIDDEN_INFORMATION:
+        raise UnsuitableGameError(
+            f"{rules.name} hides information from a seat, and mcts would see through it; use ismcts, which does not")
+    if parameters is None:
+        return
+    if parameters["playout"] == "greedy" and rules.ops.suggest == NULL:
+        raise UnsuitableGameError(f"playout=greedy needs a game with a rule of thumb, and {rules.name} has none")
+    if parameters["playout_depth"] is not None and rules.ops.estimate == NULL:
+        raise UnsuitableGameError(f"playout_depth needs a game with an estimate, and {rules.name} has none")
+
+
+DEFAULT_SIMULATIONS = 1000
+
+PARAMETERS = {
+    "simulations": Parameter(
+        None, f"simulations a move; {DEFAULT_SIMULATIONS} where no limit is given", kind=int, low=1),
+    "nodes": Parameter(None, "end when the graph has so many nodes", kind=int, low=1),
+    "depth": Parameter(None, "longest descent, decisions and chance nodes", kind=int, low=1),
+    "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6),
+    "c": Parameter(1.4, "exploration, in units of the utility range", low=0.0, high=1000.0),
+    "threads": Parameter(1, "root-parallel threads, each with its share of the simulations", low=1, high=256),
+    "transpositions": Parameter(True, "one node a state, however it is reached"),
+    "solve": Parameter(True, "prove values (one player, or two with a zero sum)"),
+    "playout": Parameter("random", "who plays out from a leaf", choices=("random", "greedy")),
+    "epsilon": Parameter(0.1, "share of random moves in greedy playouts", low=0.0, high=1.0),
+    "playout_depth": Parameter(None, "decisions played out before the game's estimate takes over", kind=int, low=0),
+    "rollouts": Parameter(1, "playouts a leaf", low=1, high=10000),
+    "widening": Parameter(0.0, "actions tried at n visits: widening * n ** widening_power; 0: all", low=0.0),
+    "widening_power": Parameter(0.5, "see widening", low=0.0, high=1.0),
+    "max_nodes": Parameter(1_000_000, "memory: nodes of one graph, with four edges each", low=16, high=500_000_000),
+}
+
+
+def _make(parameters):
+    return MctsSearcher(**parameters)
+
+
+SOLVERS = (
+    SolverSpec(
+        name="mcts",
+        kind="searcher",
+        summary="Monte Carlo tree search: UCT on the graph of states, with exact chance nodes and proofs",
+        source="Kocsis and Szepesvari 2006 (UCT); Winands, Bjornsson and Saito 2008 (solver)",
+        make=_make,
+        parameters=PARAMETERS,
+        check=check,
+    ),
+)

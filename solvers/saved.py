@@ -1,0 +1,116 @@
+"""Files of arrays that notice damage: trees, policies and checkpoints are kept in them.
+
+Layout, little-endian: the 8 bytes `QNDYFILE`, the header's length as uint64, the header as JSON,
+the arrays one after another, each padded to a multiple of 8 bytes, and a 32-byte BLAKE2b digest
+of everything before it. The header
+holds `kind` and `version` (of that kind), `meta` (any JSON) and the name, dtype and shape of every
+array. A file is written beside its place and moved there, so an interrupted write leaves the old
+file whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine_ext.errors import SavedStateError
+
+_MAGIC = b"QNDYFILE"
+_DIGEST_BYTES = 32
+_CHUNK_BYTES = 1 << 24
+_ALIGN = 8
+
+
+def write_saved(
+    path: str | Path, kind: str, version: int, meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Write a file of arrays, replacing what is there only once it is complete.
+
+    Args:
+        path: where to; its folder must exist.
+        kind: what the file holds, e.g. `flat tree`.
+        version: of that kind's contents.
+        meta: anything JSON can hold.
+        arrays: by name; any shape and plain dtype.
+    """
+    path = Path(path)
+    plain = {
+        name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        for name, array in ((name, np.asarray(array)) for name, array in arrays.items())
+    }
+    header = json.dumps(
+        {
+            "kind": kind,
+            "version": version,
+            "meta": dict(meta),
+            "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in plain.items()],
+        }
+    ).encode()
+    header += b" " * (-len(header) % _ALIGN)
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for block in (_MAGIC, len(header).to_bytes(8, "little"), header):
+                file.write(block)
+                digest.update(block)
+            for array in plain.values():
+                view = array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
+                for start in range(0, len(view), _CHUNK_BYTES):
+                    file.write(view[start : start + _CHUNK_BYTES])
+                    digest.update(view[start : start + _CHUNK_BYTES])
+                padding = bytes(-len(view) % _ALIGN)
+                file.write(padding)
+                digest.update(padding)
+            file.write(digest.digest())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read_saved(path: str | Path, kind: str, version: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read a file that `write_saved` wrote.
+
+    Returns:
+        (meta, arrays by name; read-only views of the file's contents)
+
+    Raises:
+        SavedStateError: missing, damaged, of another kind or of another version.
+    """
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SavedStateError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if data[: len(_MAGIC)] != _MAGIC:
+        raise SavedStateError(f"{path}: not a file of saved arrays; a {kind} was expected")
+    body = memoryview(data)[: max(0, len(data) - _DIGEST_BYTES)]
+    if hashlib.blake2b(body, digest_size=_DIGEST_BYTES).digest() != data[len(body) :]:
+        raise SavedStateError(f"{path}: damaged or cut short: its checksum does not match")
+    start = len(_MAGIC) + 8
+    end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
+    header = json.loads(data[start:end])
+    if header["kind"] != kind:
+        raise SavedStateError(f"{path}: holds a {header['kind']}, a {kind} was expected")
+    if header["version"] != version:
+        raise SavedStateError(f"{path}: {kind} of version {header['version']}, this release reads version {version}")
+    arrays = {}
+    for name, dtype, shape in header["arrays"]:
+        count = int(np.prod(shape, dtype=np.int64))
+        if count:
+            arrays[name] = np.frombuffer(body, dtype=dtype, count=count, offset=end).reshape(shape)
+        else:
+            arrays[name] = np.zeros(shape, dtype=dtype)
+        size = count * np.dtype(dtype).itemsize
+        end += size + -size % _ALIGN
+    return header["meta"], arrays

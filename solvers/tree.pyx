@@ -1,0 +1,1490 @@
+"""Flat trees: a whole game, extracted once into a structure of arrays.
+
+`extract` takes a native `Position` or `Rules`, or any OpenSpiel game or state: sequential or
+(through OpenSpiel's turn-based view) simultaneous, with any number of players, written in C++ or
+Python. It walks depth first, so few states are alive at once. Before a large allocation it
+estimates the size with Knuth's random probes and refuses what would not fit.
+
+As in the native contract, a decision with one legal action and a chance node with one outcome
+are not nodes: they are taken on the way.
+
+Information sets. `information="recall"` groups nodes by (the player's own last sequence, key), so
+that nobody forgets what it did; `"key"` groups by the key alone, and then a game whose keys
+forget has imperfect recall. A native key is 64 bits; a second, independent 64-bit hash of the exact
+content is compared beside it, so sets merge wrongly with odds of about 1e-25 at ten million.
+
+`TreeRules` is a tree as a native game whose state is a node number: every searcher runs on it,
+and so on every game that can be extracted.
+
+Sources: Knuth, "Estimating the efficiency of backtrack programs", Mathematics of Computation 29
+(1975); von Stengel, "Efficient computation of behavior strategies", Games and Economic Behavior
+14 (1996), for sequences.
+"""
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport exp, log, log1p
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from engine_ext.game cimport (
+    CHANCE, CYCLIC, HIDDEN_INFORMATION, INFO_LIMIT, LEGAL_LIMIT, OUTCOME_LIMIT, PLAYER_LIMIT,
+    STATE_LIMIT, TERMINAL, ZERO_SUM, GameOps, hash_bytes, ops_info_bytes, ops_info_key,
+)
+from engine_ext.debug cimport QUANDARY_CHECK
+from engine_ext.position cimport Position, Rules, new_position
+from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_mix, rng_seed
+
+import pyspiel
+
+from engine_ext.errors import ParameterError, PositionError, SavedStateError, TooLargeError, UnsuitableGameError
+from solvers.saved import read_saved, write_saved
+
+_KIND = "flat tree"
+_VERSION = 1
+_FREE_NODES = 20_000       # trees up to this size are not worth an estimate
+_PROBE_SECONDS = 6.0       # probing stops then, so that a refusal comes within 10 s
+_NODE_LIMIT = 2**31 - 2    # node numbers are int32
+_EXACT_SEED = 0x6A09E667F3BCC909   # of the second hash of an information set's content
+
+cdef int64_t _NODE_LIMIT_C = _NODE_LIMIT
+cdef uint64_t _EXACT_SEED_C = _EXACT_SEED
+
+cdef enum:   # what a walk returns
+    DONE = 0
+    PAUSED = 1
+    NO_MEMORY = 2
+    MISMATCH = 3    # members of an information set with different actions
+    FULL = 4        # more nodes than node numbers
+
+
+# ---- size -------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class SizeEstimate:
+    """How large a tree is, by random probes from the root.
+
+    Attributes:
+        nodes: mean estimate of the number of nodes; inf beyond the range of a float.
+        low: lower end of the 95 % range of that mean (bootstrap over the probes).
+        high: upper end.
+        log10_nodes: log10 of the mean, finite for every game.
+        probes: probes made.
+        depth: the longest probe, nodes.
+        bytes: memory for `nodes` nodes while extracting.
+        seconds: wall-clock time of the probing.
+    """
+
+    nodes: float
+    low: float
+    high: float
+    log10_nodes: float
+    probes: int
+    depth: int
+    bytes: float
+    seconds: float
+
+    def __str__(self):
+        if self.log10_nodes > 18:
+            return f"about 10^{self.log10_nodes:.0f} nodes (from {self.probes} probes)"
+        return (f"about {self.nodes:.3g} nodes (95 % range {self.low:.3g} to {self.high:.3g}, from {self.probes} "
+                f"probes), about {self.bytes / 1e9:.3g} GB")
+
+
+def _summarise(log_sizes, depth, n_players, seconds):
+    """The estimate from the natural logs of the probes' sizes."""
+    logs = np.asarray(log_sizes, dtype=np.float64)
+    top = logs.max()
+    sizes = np.exp(logs - top)
+    chooser = np.random.Generator(np.random.PCG64(len(sizes)))
+    means = sizes[chooser.integers(0, len(sizes), size=(1000, len(sizes)))].mean(axis=1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    with np.errstate(over="ignore"):
+        mean, low, high = (float(np.exp(top + np.log(max(value, 1e-300)))) for value in (sizes.mean(), low, high))
+    return SizeEstimate(mean, low, high, float((top + np.log(sizes.mean())) / np.log(10)), len(sizes), depth,
+                        mean * _bytes_per_node(n_players), seconds)
+
+
+def _bytes_per_node(n_players):
+    """Memory per node while extracting: arrays, information sets and slack for growth."""
+    return 29 + 8 * n_players + 45
+
+
+def default_max_nodes(n_players=2):
+    """The largest tree that takes at most half of the memory free now."""
+    try:
+        with open("/proc/meminfo") as file:
+            free_bytes = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        try:
+            free_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        except (OSError, ValueError, AttributeError):
+            free_bytes = 4 * 2**30
+    return int(min(_NODE_LIMIT, max(100_000, free_bytes // 2 // _bytes_per_node(n_players))))
+
+
+# ---- growing arrays ---------------------------------------------------------------------------
+
+cdef struct Pool:
+    char *data
+    int64_t size       # items in use
+    int64_t capacity   # items allocated
+    int32_t item       # bytes an item
+
+
+cdef int pool_grow(Pool *pool, int64_t more) noexcept nogil:
+    """Make `more` further items part of the pool, uninitialised; -1 without memory."""
+    cdef int64_t capacity
+    cdef char *data
+    if pool.size + more > pool.capacity:
+        capacity = max(pool.size + more, pool.capacity + pool.capacity // 2, <int64_t>256)
+        data = <char *>realloc(pool.data, capacity * pool.item)
+        if data == NULL:
+            return -1
+        pool.data = data
+        pool.capacity = capacity
+    pool.size += more
+    return 0
+
+
+cdef class _Block:
+    """Owns a pool's memory and offers it to numpy, which so need not copy it."""
+    cdef char *data
+    cdef Py_ssize_t n_bytes
+    cdef Py_ssize_t shape[1]
+
+    def __dealloc__(self):
+        free(self.data)
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        self.shape[0] = self.n_bytes
+        buffer.buf = self.data
+        buffer.obj = self
+        buffer.len = self.n_bytes
+        buffer.itemsize = 1
+        buffer.readonly = 0
+        buffer.ndim = 1
+        buffer.format = b"B"
+        buffer.shape = self.shape
+        buffer.strides = NULL
+        buffer.suboffsets = NULL
+        buffer.internal = NULL
+
+
+cdef object take_pool(Pool *pool, dtype):
+    """The pool's items as a numpy array; the pool is empty afterwards."""
+    cdef _Block block = _Block()
+    cdef char *data
+    if pool.size == 0:
+        return np.zeros(0, dtype=dtype)
+    data = <char *>realloc(pool.data, pool.size * pool.item)   # give back what growth left over
+    block.data = data if data != NULL else pool.data
+    block.n_bytes = pool.size * pool.item
+    pool.data = NULL
+    pool.size = pool.capacity = 0
+    return np.frombuffer(block, dtype=dtype)
+
+
+# ---- the builder: what both roads of extraction share -------------------------------------------
+
+cdef struct Frame:
+    int32_t node
+    int32_t next      # index of the edge to follow next
+    int32_t serial    # merged graphs: number of the node in order of first visit
+
+
+cdef class _Builder:
+    cdef int32_t n_players
+    cdef bint by_key               # information sets by key alone
+    cdef Pool player, parent, first, count, infoset, action, prob, utility
+    cdef Pool info_player, info_first, info_parent, info_key, info_exact, info_node
+    cdef int32_t *table            # open addressing: information set + 1, 0 where free
+    cdef uint64_t mask
+    cdef int32_t clash             # after MISMATCH: the information set
+    # the stack of open nodes of the native walk
+    cdef Pool frames, states, last
+    cdef int32_t depth             # frames in use - 1
+
+    def __cinit__(self, n_players, by_key):
+        self.n_players = n_players
+        self.by_key = by_key
+        self.player.item = 1
+        self.info_player.item = 1
+        self.prob.item = self.utility.item = self.info_key.item = self.info_exact.item = 8
+        self.parent.item = self.first.item = self.count.item = self.infoset.item = self.action.item = 4
+        self.info_first.item = self.info_parent.item = self.info_node.item = 4
+        self.frames.item = sizeof(Frame)
+        self.states.item = 1
+        self.last.item = 4
+        self.mask = 1023
+        self.table = <int32_t *>malloc((self.mask + 1) * sizeof(int32_t))
+        if self.table == NULL or pool_grow(&self.info_first, 1) < 0:
+            raise MemoryError
+        memset(self.table, 0, (self.mask + 1) * sizeof(int32_t))
+        (<int32_t *>self.info_first.data)[0] = 0
+        self.depth = -1
+
+    def __dealloc__(self):
+        cdef Pool *pools[17]
+        pools[:] = [
+            &self.player, &self.parent, &self.first, &self.count, &self.infoset, &self.action, &self.prob,
+            &self.utility, &self.info_player, &self.info_first, &self.info_parent, &self.info_key,
+            &self.info_exact, &self.info_node, &self.frames, &self.states, &self.last,
+        ]
+        for i in range(17):
+            free(pools[i].data)
+        free(self.table)
+
+    cdef int add_nodes(self, int32_t parent, int32_t count) noexcept nogil:
+        """Room for a node's children side by side; their first number, or a negative status."""
+        cdef int64_t start = self.player.size
+        cdef int32_t i
+        if start + count > _NODE_LIMIT_C:
+            return -FULL
+        if (pool_grow(&self.player, count) < 0 or pool_grow(&self.parent, count) < 0
+                or pool_grow(&self.first, count) < 0 or pool_grow(&self.count, count) < 0
+                or pool_grow(&self.infoset, count) < 0 or pool_grow(&self.action, count) < 0
+                or pool_grow(&self.prob, count) < 0):
+            return -NO_MEMORY
+        for i in range(count):
+            (<int32_t *>self.parent.data)[start + i] = parent
+            (<int32_t *>self.action.data)[start + i] = -1
+            (<double *>self.prob.data)[start + i] = 1.0
+        return <int>start
+
+    cdef int set_node(self, int32_t node, int32_t player, int32_t first, int32_t count, int32_t infoset) noexcept nogil:
+        (<int8_t *>self.player.data)[node] = player
+        (<int32_t *>self.first.data)[node] = first
+        (<int32_t *>self.count.data)[node] = count
+        (<int32_t *>self.infoset.data)[node] = infoset
+        return DONE
+
+    cdef int rehash(self) noexcept nogil:
+        cdef uint64_t mask = self.mask * 4 + 3, slot
+        cdef int32_t *table = <int32_t *>malloc((mask + 1) * sizeof(int32_t))
+        cdef int32_t i
+        if table == NULL:
+            return -1
+        memset(table, 0, (mask + 1) * sizeof(int32_t))
+        for i in range(<int32_t>self.info_player.size):
+            slot = self.place(i) & mask
+            while table[slot]:
+                slot = (slot + 1) & mask
+            table[slot] = i + 1
+        free(self.table)
+        self.table = table
+        self.mask = mask
+        return 0
+
+    cdef uint64_t place(self, int32_t infoset) noexcept nogil:
+        return self.hash_of((<int8_t *>self.info_player.data)[infoset], (<int32_t *>self.info_parent.data)[infoset],
+                            (<uint64_t *>self.info_key.data)[infoset], (<uint64_t *>self.info_exact.data)[infoset])
+
+    cdef uint64_t hash_of(self, int32_t player, int32_t last, uint64_t key, uint64_t exact) noexcept nogil:
+        if self.by_key:
+            last = NO_SEQUENCE
+        return rng_combine(key ^ exact, <uint64_t>player << 32 | <uint64_t>(last + 2))
+
+    cdef int find_infoset(self, int32_t node, int32_t player, int32_t last, uint64_t key, uint64_t exact,
+                          const int32_t *actions, int32_t count) noexcept nogil:
+        """The information set of a decision node, made if new; or a negative status.
+
+        Args:
+            last: the player's own last sequence.
+            key: the game's key.
+            exact: a second hash of what the key hashes.
+            actions: int32[count], the legal action ids.
+        """
+        cdef uint64_t slot = self.hash_of(player, last, key, exact) & self.mask
+        cdef int32_t found, other
+        while self.table[slot]:
+            found = self.table[slot] - 1
+            if ((<uint64_t *>self.info_key.data)[found] == key and (<uint64_t *>self.info_exact.data)[found] == exact
+                    and (<int8_t *>self.info_player.data)[found] == player
+                    and (self.by_key or (<int32_t *>self.info_parent.data)[found] == last)):
+                other = (<int32_t *>self.info_node.data)[found]
+                if (<int32_t *>self.count.data)[other] != count or memcmp(
+                        (<int32_t *>self.action.data) + (<int32_t *>self.first.data)[other], actions, count * 4):
+                    self.clash = found
+                    return -MISMATCH
+                if (<int32_t *>self.info_parent.data)[found] != last:
+                    (<int32_t *>self.info_parent.data)[found] = MIXED_SEQUENCES
+                return found
+            slot = (slot + 1) & self.mask
+        found = <int32_t>self.info_player.size
+        if (pool_grow(&self.info_player, 1) < 0 or pool_grow(&self.info_first, 1) < 0
+                or pool_grow(&self.info_parent, 1) < 0 or pool_grow(&self.info_key, 1) < 0
+                or pool_grow(&self.info_exact, 1) < 0 or pool_grow(&self.info_node, 1) < 0):
+            return -NO_MEMORY
+        (<int8_t *>self.info_player.data)[found] = player
+        (<int32_t *>self.info_first.data)[found + 1] = (<int32_t *>self.info_first.data)[found] + count
+        (<int32_t *>self.info_parent.data)[found] = last
+        (<uint64_t *>self.info_key.data)[found] = key
+        (<uint64_t *>self.info_exact.data)[found] = exact
+        (<int32_t *>self.info_node.data)[found] = node
+        self.table[slot] = found + 1
+        if <uint64_t>found * 2 > self.mask and self.rehash() < 0:
+            return -NO_MEMORY
+        return found
+
+    # ---- the native road -------------------------------------------------------------------
+
+    cdef int open_native(self, const GameOps *ops, const void *tables, const void *state, int32_t node,
+                         const int32_t *last, int32_t depth_left) noexcept nogil:
+        """Fill in one node from its state and number its children. DONE or another status."""
+        cdef int32_t ids[LEGAL_LIMIT]
+        cdef double probs[OUTCOME_LIMIT]
+        cdef uint8_t content[INFO_LIMIT]
+        cdef int32_t seat = ops.turn(tables, state)
+        cdef int32_t count, first, infoset = -1, size
+        cdef int64_t row
+        cdef uint64_t exact
+        if seat == TERMINAL or depth_left == 0:
+            row = self.utility.size // self.n_players
+            if pool_grow(&self.utility, self.n_players) < 0:
+                return NO_MEMORY
+            if seat == TERMINAL:
+                ops.returns(tables, state, (<double *>self.utility.data) + row * self.n_players)
+            else:
+                ops.estimate(tables, state, (<double *>self.utility.data) + row * self.n_players)
+            return self.set_node(node, TERMINAL, 0, 0, <int32_t>row)
+        if seat == CHANCE:
+            count = ops.outcomes(tables, state, ids, probs)
+        else:
+            count = ops.legal(tables, state, ids)
+        QUANDARY_CHECK(count >= 1, "a node without moves")
+        first = self.add_nodes(node, count)
+        if first < 0:
+            return -first
+        memcpy((<int32_t *>self.action.data) + first, ids, count * sizeof(int32_t))
+        if seat == CHANCE:
+            memcpy((<double *>self.prob.data) + first, probs, count * sizeof(double))
+        else:
+            size = ops_info_bytes(ops, tables, state, seat, content)
+            exact = hash_bytes(content, size, _EXACT_SEED_C)
+            self.set_node(node, seat, first, count, -1)   # find_infoset may meet this very node
+            infoset = self.find_infoset(node, seat, last[seat], ops_info_key(ops, tables, state, seat), exact,
+                                        ids, count)
+            if infoset < 0:
+                return -infoset
+        return self.set_node(node, seat, first, count, infoset)
+
+    cdef int push(self, const GameOps *ops, int32_t node) noexcept nogil:
+        """One more frame on the stack, with room for its state and sequences."""
+        self.depth += 1
+        if self.frames.size <= self.depth:
+            if (pool_grow(&self.frames, 1) < 0 or pool_grow(&self.states, ops.state_size) < 0
+                    or pool_grow(&self.last, self.n_players) < 0):
+                return NO_MEMORY
+        (<Frame *>self.frames.data)[self.depth].node = node
+        (<Frame *>self.frames.data)[self.depth].next = 0
+        return DONE
+
+    cdef int start_native(self, const GameOps *ops, const void *tables, const void *state,
+                          int32_t limit) noexcept nogil:
+        cdef int32_t seat
+        cdef int status = self.add_nodes(-1, 1)
+        if status < 0:
+            return -status
+        status = self.push(ops, 0)
+        if status != DONE:
+            return status
+        memcpy(self.states.data, state, ops.state_size)
+        for seat in range(self.n_players):
+            (<int32_t *>self.last.data)[seat] = NO_SEQUENCE
+        return self.open_native(ops, tables, state, 0, <int32_t *>self.last.data, limit)
+
+    cdef int walk_native(self, const GameOps *ops, const void *tables, int64_t pause_at, int32_t limit) noexcept nogil:
+        """Go on until the tree is whole (DONE) or has `pause_at` nodes (PAUSED)."""
+        cdef Frame *frame
+        cdef int32_t node, child, i, seat
+        cdef char *state
+        cdef int32_t *last
+        cdef int status
+        while self.depth >= 0:
+            frame = (<Frame *>self.frames.data) + self.depth
+            node, i = frame.node, frame.next
+            if i == (<int32_t *>self.count.data)[node]:
+                self.depth -= 1
+                continue
+            if self.player.size >= pause_at:
+                return PAUSED
+            frame.next = i + 1
+            child = (<int32_t *>self.first.data)[node] + i
+            status = self.push(ops, child)
+            if status != DONE:
+                return status
+            state = self.states.data + <int64_t>self.depth * ops.state_size
+            memcpy(state, state - ops.state_size, ops.state_size)
+            ops.apply(tables, state, (<int32_t *>self.action.data)[child])
+            last = (<int32_t *>self.last.data) + <int64_t>self.depth * self.n_players
+            memcpy(last, last - self.n_players, self.n_players * sizeof(int32_t))
+            seat = (<int8_t *>self.player.data)[node]
+            if seat >= 0:
+                last[seat] = (<int32_t *>self.info_first.data)[(<int32_t *>self.infoset.data)[node]] + i
+            status = self.open_native(ops, tables, state, child, last, limit - self.depth)
+            if status != DONE:
+                return status
+        return DONE
+
+    # ---- the OpenSpiel road ------------------------------------------------------------------
+
+    def open_spiel(self, state, int32_t node, last, _Labels labels):
+        """Fill in one node from its state, which is moved past forced moves; (count, actions)."""
+        cdef int32_t ids_c[4096]
+        cdef int32_t *ids = ids_c
+        cdef int32_t count, first, infoset, i
+        cdef int64_t row
+        cdef int32_t player
+        cdef double total = 0.0
+        while True:
+            player = state.current_player()
+            if player == TERMINAL:
+                row = self.utility.size // self.n_players
+                if pool_grow(&self.utility, self.n_players) < 0:
+                    raise MemoryError
+                for i, value in enumerate(state.returns()):
+                    (<double *>self.utility.data)[row * self.n_players + i] = value
+                self.set_node(node, TERMINAL, 0, 0, <int32_t>row)
+                return 0, None
+            if player == CHANCE:
+                pairs = sorted(pair for pair in state.chance_outcomes() if pair[1] > 0)
+                actions = [pair[0] for pair in pairs]
+            elif player >= 0:
+                actions = state.legal_actions()
+                actions.sort()
+            else:
+                raise UnsuitableGameError(f"{labels.game}: a node whose player is {player} cannot be part of a tree")
+            if len(actions) != 1:
+                break
+            state.apply_action(actions[0])
+        count = len(actions)
+        if count == 0:
+            raise UnsuitableGameError(f"{labels.game}: a decision without legal actions: {state.history_str()}")
+        first = self.add_nodes(node, count)
+        if first == -NO_MEMORY:
+            raise MemoryError
+        if first < 0:
+            raise TooLargeError(f"{labels.game}: the tree has more than {_NODE_LIMIT} nodes")
+        if player == CHANCE:
+            for i in range(count):
+                (<int32_t *>self.action.data)[first + i] = pairs[i][0]
+                (<double *>self.prob.data)[first + i] = pairs[i][1]
+                total += pairs[i][1]
+            if not 1 - 1e-6 < total < 1 + 1e-6:
+                raise UnsuitableGameError(f"{labels.game}: chance probabilities sum to {total}: {state.history_str()}")
+            labels.name_outcomes(state, actions)
+            self.set_node(node, CHANCE, first, count, -1)
+            return count, actions
+        for i in range(count):
+            (<int32_t *>self.action.data)[first + i] = actions[i]
+        labels.name_actions(state, player, actions)
+        self.set_node(node, player, first, count, -1)
+        if count > 4096:
+            ids = <int32_t *>malloc(count * sizeof(int32_t))
+            if ids == NULL:
+                raise MemoryError
+        memcpy(ids, (<int32_t *>self.action.data) + first, count * sizeof(int32_t))
+        infoset = self.find_infoset(node, player, last[player], labels.key(state, player), 0, ids, count)
+        if ids != ids_c:
+            free(ids)
+        if infoset == -NO_MEMORY:
+            raise MemoryError
+        if infoset == -MISMATCH:
+            raise UnsuitableGameError(
+                f"{labels.game}: states of one information set have different actions: {labels.text(state, player)!r}")
+        self.set_node(node, player, first, count, infoset)
+        return count, actions
+
+    def walk_spiel(self, list stack, _Labels labels, int64_t pause_at):
+        """Go on until the tree is whole (True) or has `pause_at` nodes (False).
+
+        Each entry of the stack is [state, node, index of the next edge, actions, player, last]."""
+        cdef int32_t i, node, count, child, player
+        cdef list frame, actions
+        while stack:
+            frame = <list>stack[len(stack) - 1]
+            node, i, actions, player = frame[1], frame[2], <list>frame[3], frame[4]
+            count = len(actions)
+            if self.player.size >= pause_at:
+                return False
+            state = frame[0]
+            if i == count - 1:
+                stack.pop()          # the last child takes over its parent's state
+                state.apply_action(actions[i])
+            else:
+                frame[2] = i + 1
+                state = state.child(actions[i])
+            child = (<int32_t *>self.first.data)[node] + i
+            last = frame[5]
+            if player >= 0:
+                last = list(last)
+                last[player] = (<int32_t *>self.info_first.data)[(<int32_t *>self.infoset.data)[node]] + i
+            count, found = self.open_spiel(state, child, last, labels)
+            if count:
+                stack.append([state, child, 0, found, (<int8_t *>self.player.data)[child], last])
+        return True
+
+    cdef dict take(self):
+        """The arrays by name; the builder is empty afterwards."""
+        free(self.table)
+        self.table = NULL
+        return {
+            "player": take_pool(&self.player, np.int8), "parent": take_pool(&self.parent, np.int32),
+            "first": take_pool(&self.first, np.int32), "count": take_pool(&self.count, np.int32),
+            "infoset": take_pool(&self.infoset, np.int32), "action": take_pool(&self.action, np.int32),
+            "prob": take_pool(&self.prob, np.float64),
+            "utility": take_pool(&self.utility, np.float64).reshape(-1, self.n_players),
+            "info_player": take_pool(&self.info_player, np.int8), "info_first": take_pool(&self.info_first, np.int32),
+            "info_parent": take_pool(&self.info_parent, np.int32), "info_key": take_pool(&self.info_key, np.uint64),
+        }
+
+
+cdef class _Labels:
+    """Texts of a pyspiel game, gathered on the way: information states and action names."""
+    cdef str game
+    cdef dict index            # text -> number
+    cdef dict action_names
+    cdef dict outcome_names
+    cdef bint histories        # the game has no information-state strings but hides nothing
+
+    def __init__(self, game, histories):
+        self.game = game
+        self.index, self.action_names, self.outcome_names = {}, {}, {}
+        self.histories = histories
+
+    def text(self, state, player):
+        return state.history_str() if self.histories else state.information_state_string(player)
+
+    cdef uint64_t key(self, state, int32_t player) except? 0xFFFFFFFFFFFFFFFF:
+        return self.index.setdefault(self.text(state, player), len(self.index))
+
+    cdef name_actions(self, state, player, actions):
+        for action in actions:
+            if action not in self.action_names:
+                self.action_names[action] = state.action_to_string(player, action)
+
+    cdef name_outcomes(self, state, outcomes):
+        for outcome in outcomes:
+            if outcome not in self.outcome_names:
+                self.outcome_names[outcome] = state.action_to_string(CHANCE, outcome)
+
+
+def _unique(names):
+    """The same texts, with the id appended where two ids share one."""
+    seen = {}
+    for text in names.values():
+        seen[text] = seen.get(text, 0) + 1
+    return {key: text if seen[text] == 1 else f"{text} ({key})" for key, text in sorted(names.items())}
+
+
+# ---- extraction ---------------------------------------------------------------------------------
+
+def native_name(rules):
+    """A native game with its parameters, in OpenSpiel's grammar."""
+    inside = ",".join(f"{key}={value}" for key, value in sorted(rules.parameters.items()) if value != "")
+    return f"{rules.name}({inside})"
+
+
+def estimate_size(source, *, probes=1000, depth=None, seed=0):
+    """Estimate a tree's size with random probes from the root (Knuth, 1975).
+
+    Args:
+        source: as for `extract`.
+        probes: how many, at least 2; fewer are made where they would take too long.
+        depth: as for `extract`.
+        seed: int in [0, 2**64).
+
+    Returns:
+        SizeEstimate
+
+    Raises:
+        UnsuitableGameError: as for `extract`.
+    """
+    if probes < 2:
+        raise ParameterError(f"probes is {probes}, it must be at least 2")
+    source = _Source(source, depth)
+    return source.probe(probes, seed)
+
+
+def extract(source, *, max_nodes=None, progress=None, information="auto", depth=None):
+    """Extract a whole game into a `FlatTree`.
+
+    Args:
+        source: a native `Position` or `Rules`; a `pyspiel.Game` or `pyspiel.State`; or the name of
+            a game registered with OpenSpiel, with parameters. A game of ours is taken natively
+            whichever way it is given.
+        max_nodes: refuse larger trees; None for what fits into half of the free memory.
+        progress: called now and then with (nodes so far, estimated nodes).
+        information: "recall", "key" (see the module's text), or "auto": recall for native games,
+            key for OpenSpiel's, whose information states have perfect recall by contract.
+        depth: cut the tree there, nodes below the root (at least 1), and take the game's own
+            estimate as the utility; native games only.
+
+    Returns:
+        FlatTree
+
+    Raises:
+        TooLargeError: it would not fit; the attribute `estimate` has the SizeEstimate.
+        UnsuitableGameError: the game cannot be a tree; the message names the property.
+    """
+    if information not in ("auto", "recall", "key"):
+        raise ParameterError(f"information is {information!r}, allowed are auto, recall, key")
+    return _Source(source, depth).extract(max_nodes, progress, information)
+
+
+class _Source:
+    """Where a tree comes from: exactly one of `position` (native) and `state` (pyspiel) is set."""
+
+    def __init__(self, source, depth):
+        self.position = self.state = self.game = None
+        self.depth = depth
+        if isinstance(source, str):
+            try:
+                source = pyspiel.load_game(source)
+            except pyspiel.SpielError as error:
+                raise ParameterError(f"OpenSpiel does not load {source!r}: {str(error).splitlines()[0]}") from error
+        if isinstance(source, FlatTree):
+            raise ParameterError("this is a tree already")
+        if isinstance(source, pyspiel.State) and isinstance(getattr(source, "position", None), Position):
+            source = source.position
+        elif isinstance(source, pyspiel.Game) and isinstance(getattr(source, "rules", None), Rules):
+            source = source.rules
+        if isinstance(source, Rules):
+            source = source.initial_position()
+        if isinstance(source, Position):
+            self._take_position(source)
+        elif isinstance(source, pyspiel.Game):
+            self._take_state(source.new_initial_state(), source)
+        elif isinstance(source, pyspiel.State):
+            self._take_state(source.clone(), source.get_game())
+        else:
+            raise ParameterError(
+                f"a tree is extracted from a game, a state or a name, not from {type(source).__name__}")
+
+    def _take_position(self, Position position):
+        cdef const GameOps *ops = position.ops
+        self.position = position.clone()
+        self.name = native_name(position.rules)
+        self.n_players = ops.n_players
+        if self.depth is None:
+            if ops.flags & CYCLIC:
+                raise UnsuitableGameError(
+                    f"{self.name}: a state may come again in one game, so its tree has no end; give a depth, or use "
+                    f"value_iteration")
+        elif not 1 <= self.depth < 2**30:
+            raise ParameterError(f"depth is {self.depth}, it must be at least 1")
+        elif ops.estimate == NULL:
+            raise UnsuitableGameError(f"{self.name}: a tree cut at a depth needs the game's own estimate; it has none")
+
+    def _take_state(self, state, game):
+        kinds = pyspiel.GameType
+        kind = game.get_type()
+        self.name = str(game)
+        if self.depth is not None:
+            raise ParameterError("a tree of an OpenSpiel game cannot be cut at a depth: the game offers no estimate")
+        if kind.dynamics == kinds.Dynamics.SIMULTANEOUS:
+            if state.history():
+                raise UnsuitableGameError(f"{self.name}: a simultaneous game is extracted from its start only")
+            game = pyspiel.convert_to_turn_based(game)
+            kind = game.get_type()
+            state = game.new_initial_state()
+        if kind.dynamics != kinds.Dynamics.SEQUENTIAL:
+            raise UnsuitableGameError(f"{self.name}: {kind.dynamics} cannot be made a tree; it must be sequential or "
+                                      f"simultaneous")
+        if kind.chance_mode == kinds.ChanceMode.SAMPLED_STOCHASTIC:
+            raise UnsuitableGameError(
+                f"{self.name}: its chance is only sampled, never listed; a tree needs every outcome")
+        self.histories = not kind.provides_information_state_string
+        self.hidden = kind.information != kinds.Information.PERFECT_INFORMATION
+        if self.histories and self.hidden:
+            raise UnsuitableGameError(f"{self.name}: it hides information but offers no information-state strings")
+        self.n_players = game.num_players()
+        if self.n_players > PLAYER_LIMIT:
+            raise UnsuitableGameError(f"{self.name}: {self.n_players} players; at most {PLAYER_LIMIT} are supported")
+        self.state, self.game = state, game
+
+    # ---- probes ----------------------------------------------------------------------------
+
+    def probe(self, probes, seed):
+        if self.position is not None:
+            return self._probe_native(self.position, probes, seed)
+        began = time.perf_counter()
+        cdef double total, weight
+        cdef Rng rng
+        rng_seed(&rng, seed)
+        sizes, deepest = [], 0
+        for _ in range(probes):
+            state = self.state.clone()
+            total = weight = 0.0   # logs of the nodes so far and of the product of branchings
+            depth = 0
+            while True:
+                player = state.current_player()
+                if player == CHANCE:
+                    actions = [pair[0] for pair in state.chance_outcomes() if pair[1] > 0]
+                elif player >= 0:
+                    actions = state.legal_actions()
+                else:
+                    break
+                if len(actions) > 1:
+                    weight += log(len(actions))
+                    total += log1p(exp(weight - total))
+                    depth += 1
+                state.apply_action(actions[rng_below(&rng, len(actions))])
+            sizes.append(total)
+            deepest = max(deepest, depth)
+            if len(sizes) > 1 and time.perf_counter() - began > _PROBE_SECONDS:
+                break
+        return _summarise(sizes, deepest, self.n_players, time.perf_counter() - began)
+
+    def _probe_native(self, Position position, probes, seed):
+        began = time.perf_counter()
+        cdef unsigned char state[STATE_LIMIT]
+        cdef int32_t ids[LEGAL_LIMIT]
+        cdef double probs[OUTCOME_LIMIT]
+        cdef const GameOps *ops = position.ops
+        cdef const void *tables = position.tables
+        cdef int32_t limit = self.depth or 2**30
+        cdef int32_t count, seat, depth, deepest = 0
+        cdef double total, weight
+        cdef Rng rng
+        rng_seed(&rng, seed)
+        sizes = []
+        for _ in range(probes):
+            with nogil:
+                memcpy(state, position.state, ops.state_size)
+                total = weight = 0.0   # logs of the nodes so far and of the product of branchings
+                depth = 0
+                seat = ops.turn(tables, state)
+                while seat != TERMINAL and depth < limit:
+                    if seat == CHANCE:
+                        count = ops.outcomes(tables, state, ids, probs)
+                    else:
+                        count = ops.legal(tables, state, ids)
+                    weight += log(<double>count)
+                    total += log1p(exp(weight - total))
+                    depth += 1
+                    ops.apply(tables, state, ids[rng_below(&rng, count)])
+                    seat = ops.turn(tables, state)
+            sizes.append(total)
+            deepest = max(deepest, depth)
+            if len(sizes) > 1 and time.perf_counter() - began > _PROBE_SECONDS:
+                break
+        return _summarise(sizes, deepest, self.n_players, time.perf_counter() - began)
+
+    # ---- the walk --------------------------------------------------------------------------
+
+    def extract(self, max_nodes, progress, information):
+        began = time.perf_counter()
+        if max_nodes is None:
+            max_nodes = default_max_nodes(self.n_players)
+        elif not 1 <= max_nodes <= _NODE_LIMIT:
+            raise ParameterError(f"max_nodes is {max_nodes}, allowed are 1 to {_NODE_LIMIT}")
+        native = self.position is not None
+        cdef _Builder builder = _Builder(self.n_players, information == "key" or (information == "auto" and not native))
+        walk = self._native_steps(self.position, builder) if native else self._spiel_steps(builder)
+        pace = 1_000_000 if native else 50_000
+        next(walk)
+        done = walk.send(min(_FREE_NODES, max_nodes + 1))
+        estimate = None
+        while not done:
+            if builder.player.size > max_nodes and estimate is None:
+                estimate = self.probe(1000, 0)
+            if builder.player.size > max_nodes:
+                raise self._too_large(max_nodes, estimate, f"{builder.player.size} nodes were met")
+            if estimate is None:
+                estimate = self.probe(1000, 0)
+                if estimate.nodes > max_nodes:
+                    raise self._too_large(max_nodes, estimate, "it was not begun")
+            if progress is not None:
+                progress(builder.player.size, estimate.nodes)
+            PyErr_CheckSignals()
+            done = walk.send(min(builder.player.size + pace, max_nodes + 1))
+        if builder.player.size > max_nodes:
+            raise self._too_large(max_nodes, self.probe(1000, 0), f"it has {builder.player.size} nodes")
+        if progress is not None and estimate is not None:
+            progress(builder.player.size, builder.player.size)
+        return self._finish(builder, began)
+
+    def _too_large(self, max_nodes, estimate, what):
+        hint = "" if self.position is not None else "; OpenSpiel's own searchers work without a tree"
+        error = TooLargeError(f"{self.name}: {estimate}; allowed are {max_nodes} nodes; {what}{hint}")
+        error.estimate = estimate
+        return error
+
+    def _native_steps(self, Position position, _Builder builder):
+        """A generator: takes the node count to pause at, gives whether the tree is whole."""
+        cdef const GameOps *ops = position.ops
+        cdef const void *tables = position.tables
+        cdef int32_t limit = self.depth or -1
+        cdef int64_t pause_at
+        cdef int status
+        pause_at = yield
+        with nogil:
+            status = builder.start_native(ops, tables, position.state, limit)
+        while True:
+            if status == DONE:
+                with nogil:
+                    status = builder.walk_native(ops, tables, pause_at, limit)
+            if status == NO_MEMORY:
+                raise MemoryError
+            if status == FULL:
+                raise TooLargeError(f"{self.name}: the tree has more than {_NODE_LIMIT} nodes")
+            if status == MISMATCH:
+                raise UnsuitableGameError(
+                    f"{self.name}: states of one information set have different actions (information set "
+                    f"{builder.clash}, key {(<uint64_t *>builder.info_key.data)[builder.clash]:016x})")
+            pause_at = yield status != PAUSED
+            status = DONE
+
+    def _spiel_steps(self, _Builder builder):
+        labels = self.labels = _Labels(self.name, self.histories)
+        pause_at = yield
+        state = self.state.clone()
+        if builder.add_nodes(-1, 1) < 0:
+            raise MemoryError
+        last = [NO_SEQUENCE] * self.n_players
+        count, actions = builder.open_spiel(state, 0, last, labels)
+        stack = [[state, 0, 0, actions, (<int8_t *>builder.player.data)[0], last]] if count else []
+        while True:
+            pause_at = yield builder.walk_spiel(stack, labels, pause_at)
+
+    def _finish(self, _Builder builder, began):
+        cdef FlatTree tree = FlatTree.__new__(FlatTree)
+        cdef Position position
+        cdef _Labels labels
+        tree.arrays = builder.take()
+        tree.name = self.name
+        tree.native = self.position is not None
+        if tree.native:
+            position = self.position
+            rules = position.rules
+            tree.n_actions, tree.n_outcomes = position.ops.n_actions, position.ops.n_outcomes
+            tree.hidden_information = bool(position.ops.flags & HIDDEN_INFORMATION)
+            tree.source = rules
+            decision = tree.arrays["player"][tree.arrays["parent"]] >= 0
+            decision[0] = False
+            actions = np.unique(tree.arrays["action"][decision])
+            decision = ~decision
+            decision[0] = False
+            outcomes = np.unique(tree.arrays["action"][decision])
+            tree.action_names = {int(action): rules.action_name(int(action)) for action in actions}
+            tree.outcome_names = {int(outcome): rules.outcome_name(int(outcome)) for outcome in outcomes}
+            tree.labels = []
+        else:
+            labels = self.labels
+            tree.n_actions = self.game.num_distinct_actions()
+            tree.n_outcomes = max([self.game.max_chance_outcomes()] + [key + 1 for key in labels.outcome_names])
+            tree.hidden_information = self.hidden
+            tree.source = self.game
+            tree.action_names, tree.outcome_names = _unique(labels.action_names), _unique(labels.outcome_names)
+            tree.labels = list(labels.index)
+        tree._bind()
+        tree.seconds = time.perf_counter() - began
+        return tree
+
+
+# ---- the tree -----------------------------------------------------------------------------------
+
+cdef class FlatTree:
+    """A whole game as arrays; made by `extract` and `FlatTree.load`, never directly.
+
+    `arrays` maps names to read-only numpy arrays; solvers/tree.pxd gives each one's shape and
+    meaning. Trees pickle, save and load; only `source` stays behind.
+    """
+
+    def __init__(self):
+        raise TypeError("a FlatTree comes from extract or FlatTree.load")
+
+    cdef _bind(self):
+        """Point `tables` at the arrays and make them read-only."""
+        cdef TreeTables *t = &self.tables
+        arrays = self.arrays
+        for array in arrays.values():
+            array.setflags(write=False)
+        memset(t, 0, sizeof(TreeTables))
+        t.n_players = arrays["utility"].shape[1]
+        t.n_nodes, t.n_edges = len(arrays["player"]), len(arrays["action"])
+        t.n_infosets, t.n_sequences = len(arrays["info_player"]), arrays["info_first"][len(arrays["info_player"])]
+        t.n_terminals = arrays["utility"].shape[0]
+        t.player = <const int8_t *><size_t>arrays["player"].ctypes.data
+        if "parent" in arrays:
+            t.parent = <const int32_t *><size_t>arrays["parent"].ctypes.data
+        t.first = <const int32_t *><size_t>arrays["first"].ctypes.data
+        t.count = <const int32_t *><size_t>arrays["count"].ctypes.data
+        t.infoset = <const int32_t *><size_t>arrays["infoset"].ctypes.data
+        t.action = <const int32_t *><size_t>arrays["action"].ctypes.data
+        t.prob = <const double *><size_t>arrays["prob"].ctypes.data
+        if "target" in arrays:
+            t.target = <const int32_t *><size_t>arrays["target"].ctypes.data
+        t.utility = <const double *><size_t>arrays["utility"].ctypes.data
+        t.info_player = <const int8_t *><size_t>arrays["info_player"].ctypes.data
+        t.info_first = <const int32_t *><size_t>arrays["info_first"].ctypes.data
+        t.info_parent = <const int32_t *><size_t>arrays["info_parent"].ctypes.data
+
+    # ---- what it is --------------------------------------------------------------------------
+
+    @property
+    def n_players(self):
+        return self.tables.n_players
+
+    @property
+    def n_nodes(self):
+        return self.tables.n_nodes
+
+    @property
+    def n_terminals(self):
+        return self.tables.n_terminals
+
+    @property
+    def n_infosets(self):
+        """Information sets of all players."""
+        return self.tables.n_infosets
+
+    @property
+    def n_sequences(self):
+        """Pairs (information set, action) of all players."""
+        return self.tables.n_sequences
+
+    @property
+    def n_bytes(self):
+        """Memory of all arrays, bytes."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+    @property
+    def merged(self):
+        """Whether equal states were merged, so that a node may have several parents."""
+        return self.tables.target != NULL
+
+    @property
+    def zero_sum(self):
+        """Whether the utilities of every terminal sum to 0, to rounding."""
+        utility = self.arrays["utility"]
+        return bool(np.all(np.abs(utility.sum(axis=1)) <= 1e-9 * max(1.0, np.abs(utility).max(initial=0.0))))
+
+    @property
+    def perfect_recall(self):
+        """Per player, whether it always knows its own past information sets and actions."""
+        mixed = self.arrays["info_player"][self.arrays["info_parent"] == MIXED_SEQUENCES]
+        return tuple(not np.any(mixed == player) for player in range(self.n_players))
+
+    @property
+    def min_utility(self):
+        """The least utility of any player at any terminal."""
+        return float(self.arrays["utility"].min())
+
+    @property
+    def max_utility(self):
+        return float(self.arrays["utility"].max())
+
+    def infoset_label(self, infoset):
+        """What names an information set: the information-state string of an OpenSpiel game, or
+        the 64-bit key of a native one."""
+        self._check_infoset(infoset)
+        key = int(self.arrays["info_key"][infoset])
+        return key if self.native else self.labels[key]
+
+    def infosets_of(self, label, player=None):
+        """All information sets with this label, a list of int; with perfect recall in the key
+        there is one at most.
+
+        Args:
+            label: an information-state string, or the key of a native game.
+            player: only this player's.
+        """
+        if self._label_index is None:
+            index = {}
+            for infoset, key in enumerate(self.arrays["info_key"].tolist()):
+                index.setdefault(key if self.native else self.labels[key], []).append(infoset)
+            self._label_index = index
+        found = self._label_index.get(label, [])
+        if player is None:
+            return list(found)
+        return [infoset for infoset in found if self.tables.info_player[infoset] == player]
+
+    def infoset_player(self, infoset):
+        self._check_infoset(infoset)
+        return self.tables.info_player[infoset]
+
+    def infoset_actions(self, infoset):
+        """The action ids of an information set, ascending."""
+        cdef int32_t node = self.infoset_nodes(infoset)[0]
+        cdef int32_t first = self.tables.first[node]
+        return [self.tables.action[first + i] for i in range(self.tables.count[node])]
+
+    def infoset_nodes(self, infoset):
+        """The nodes of an information set, ascending, int32[n]."""
+        self._check_infoset(infoset)
+        self.prepare_members()
+        return self.arrays["members"][self.tables.member_first[infoset]:self.tables.member_first[infoset + 1]]
+
+    def _check_infoset(self, infoset):
+        if not 0 <= infoset < self.tables.n_infosets:
+            raise ParameterError(f"information set {infoset}: allowed are 0 to {self.tables.n_infosets - 1}")
+
+    def history(self, int32_t node):
+        """The action ids from the root to a node, forced moves left out.
+
+        Raises:
+            UnsuitableGameError: equal states were merged, so a node has no single history.
+        """
+        if not 0 <= node < self.tables.n_nodes:
+            raise ParameterError(f"node {node}: allowed are 0 to {self.tables.n_nodes - 1}")
+        if self.tables.parent == NULL:
+            raise UnsuitableGameError(f"{self.name}: nodes of a tree with merged states have no single history")
+        actions = []
+        while node > 0:
+            actions.append(self.tables.action[node])
+            node = self.tables.parent[node]
+        actions.reverse()
+        return actions
+
+    def child(self, int32_t node, int32_t action):
+        """The node an action or outcome id leads to.
+
+        Raises:
+            ParameterError: the node has no such edge.
+        """
+        cdef int32_t edge
+        if not 0 <= node < self.tables.n_nodes:
+            raise ParameterError(f"node {node}: allowed are 0 to {self.tables.n_nodes - 1}")
+        edge = find_edge(&self.tables, node, action)
+        if edge < 0:
+            raise ParameterError(f"node {node} of {self.name} has no action {action}")
+        return edge if self.tables.target == NULL else self.tables.target[edge]
+
+    def node_of(self, state):
+        """The node of a state of the OpenSpiel game this tree was extracted from, from its start.
+
+        Args:
+            state: a `pyspiel.State` of that game, or of its turn-based view.
+        """
+        replayed = state.get_game().new_initial_state()
+        node = 0
+        for action in state.history():
+            if replayed.is_chance_node():
+                forced = sum(prob > 0 for _, prob in replayed.chance_outcomes()) == 1
+            else:
+                forced = len(replayed.legal_actions()) == 1
+            if not forced:
+                node = self.child(node, action)
+            replayed.apply_action(action)
+        return node
+
+    def depths(self):
+        """(most decisions, most chance nodes) on a path from the root."""
+        cdef int32_t[::1] decisions
+        cdef int32_t[::1] chances
+        cdef int32_t node, i, child, chance, most_decisions = 0, most_chances = 0
+        if self._depths is None:
+            decisions = np.zeros(self.n_nodes, dtype=np.int32)
+            chances = np.zeros(self.n_nodes, dtype=np.int32)
+            for node in range(self.tables.n_nodes):
+                chance = self.tables.player[node] == CHANCE
+                most_decisions = max(most_decisions, decisions[node])
+                most_chances = max(most_chances, chances[node])
+                for i in range(self.tables.count[node]):
+                    child = tree_child(&self.tables, node, i)
+                    decisions[child] = max(decisions[child], decisions[node] + 1 - chance)
+                    chances[child] = max(chances[child], chances[node] + chance)
+            self._depths = most_decisions, most_chances
+        return self._depths
+
+    @property
+    def digest(self):
+        """BLAKE2b hex digest of the tree's shape, probabilities and utilities: equal trees have
+        equal digests, whatever they are called."""
+        if self._digest is None:
+            made = hashlib.blake2b(digest_size=16)
+            for key in ("player", "first", "count", "infoset", "action", "prob", "target", "utility", "info_player"):
+                if key in self.arrays:
+                    made.update(np.ascontiguousarray(self.arrays[key]).data if self.arrays[key].size else b"")
+            self._digest = made.hexdigest()
+        return self._digest
+
+    def __repr__(self):
+        return (f"<FlatTree of {self.name}: {self.n_nodes} nodes, {self.n_terminals} terminals, {self.n_infosets} "
+                f"information sets, {self.n_players} players>")
+
+    # ---- lazily built parts --------------------------------------------------------------------
+
+    cpdef prepare_sampling(self):
+        """Build what sampling chance nodes needs, unless it is there."""
+        if "cumulative" in self.arrays:
+            return
+        cumulative = np.zeros(self.tables.n_edges, dtype=np.float64)
+        uniform = np.zeros(self.tables.n_nodes, dtype=np.uint8)
+        cdef double[::1] total = cumulative
+        cdef uint8_t[::1] alike = uniform
+        cdef int32_t node, edge, end
+        cdef double running
+        cdef const TreeTables *t = &self.tables
+        with nogil:
+            for node in range(t.n_nodes):
+                if t.player[node] != CHANCE:
+                    continue
+                running = 0.0
+                alike[node] = 1
+                end = t.first[node] + t.count[node]
+                for edge in range(t.first[node], end):
+                    running += t.prob[edge]
+                    total[edge] = running
+                    if t.prob[edge] != t.prob[t.first[node]]:
+                        alike[node] = 0
+        self._add("cumulative", cumulative)
+        self._add("uniform", uniform)
+        self.tables.cumulative = <const double *><size_t>cumulative.ctypes.data
+        self.tables.uniform = <const uint8_t *><size_t>uniform.ctypes.data
+
+    cpdef prepare_members(self):
+        """Build the lists of the information sets' nodes, with their chance reach, unless they are there."""
+        if "members" in self.arrays:
+            return
+        cdef const TreeTables *t = &self.tables
+        first = np.zeros(t.n_infosets + 1, dtype=np.int32)
+        cdef int32_t[::1] starts = first
+        cdef int32_t node, infoset, i, place, total = 0
+        for node in range(t.n_nodes):
+            if t.player[node] >= 0:
+                starts[t.infoset[node] + 1] += 1
+                total += 1
+        for infoset in range(t.n_infosets):
+            starts[infoset + 1] += starts[infoset]
+        members = np.zeros(total, dtype=np.int32)
+        weights = np.zeros(total, dtype=np.float64)
+        reach = np.zeros(t.n_nodes, dtype=np.float64)
+        cdef int32_t[::1] nodes = members
+        cdef double[::1] reaches = weights
+        cdef double[::1] chance = reach
+        cdef int32_t[::1] filled = first[:t.n_infosets].copy()
+        cdef double running
+        with nogil:
+            chance[0] = 1.0
+            for node in range(t.n_nodes):
+                for i in range(t.count[node]):
+                    place = tree_child(t, node, i)
+                    chance[place] += chance[node] * (t.prob[t.first[node] + i] if t.player[node] == CHANCE else 1.0)
+                if t.player[node] >= 0:
+                    infoset = t.infoset[node]
+                    nodes[filled[infoset]] = node
+                    reaches[filled[infoset]] = chance[node]
+                    filled[infoset] += 1
+            for infoset in range(t.n_infosets):
+                running = 0.0
+                for i in range(starts[infoset], starts[infoset + 1]):
+                    running += reaches[i]
+                    reaches[i] = running
+        self._add("member_first", first)
+        self._add("members", members)
+        self._add("member_reach", weights)
+        self.tables.member_first = <const int32_t *><size_t>first.ctypes.data
+        self.tables.members = <const int32_t *><size_t>members.ctypes.data
+        self.tables.member_reach = <const double *><size_t>weights.ctypes.data
+
+    def _add(self, name, array):
+        array.setflags(write=False)
+        self.arrays[name] = array
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    _OWN = ("player", "parent", "first", "count", "infoset", "action", "prob", "target", "utility",
+            "info_player", "info_first", "info_parent", "info_key")
+
+    def _contents(self):
+        meta = {
+            "name": self.name, "n_actions": self.n_actions, "n_outcomes": self.n_outcomes,
+            "hidden_information": bool(self.hidden_information), "native": bool(self.native), "labels": self.labels,
+            "action_names": list(self.action_names.items()), "outcome_names": list(self.outcome_names.items()),
+        }
+        return meta, {key: self.arrays[key] for key in self._OWN if key in self.arrays}
+
+    def save(self, path):
+        """Write the tree to a file (solvers/saved.py has the layout)."""
+        meta, arrays = self._contents()
+        write_saved(path, _KIND, _VERSION, meta, arrays)
+
+    @staticmethod
+    def load(path):
+        """Read the tree that `save` wrote.
+
+        Raises:
+            SavedStateError: missing, damaged, or not a tree of this version.
+        """
+        meta, arrays = read_saved(path, _KIND, _VERSION)
+        if "player" not in arrays or "utility" not in arrays:
+            raise SavedStateError(f"{path}: not a whole tree")
+        return _assemble(meta, arrays)
+
+    def __reduce__(self):
+        return _assemble, self._contents()
+
+    def as_rules(self):
+        """The tree as a native game; see `TreeRules`."""
+        return TreeRules(self)
+
+
+def _assemble(meta, arrays):
+    cdef FlatTree tree = FlatTree.__new__(FlatTree)
+    tree.arrays = dict(arrays)
+    tree.name, tree.n_actions, tree.n_outcomes = meta["name"], meta["n_actions"], meta["n_outcomes"]
+    tree.hidden_information, tree.native, tree.labels = meta["hidden_information"], meta["native"], meta["labels"]
+    tree.action_names = {key: text for key, text in meta["action_names"]}
+    tree.outcome_names = {key: text for key, text in meta["outcome_names"]}
+    tree._bind()
+    return tree
+
+
+# ---- the tree as a native game -----------------------------------------------------------------
+
+cdef struct NodeState:
+    int32_t node
+
+
+cdef int32_t find_edge(const TreeTables *t, int32_t node, int32_t action) noexcept nogil:
+    """The edge of a node with this id, or -1. Ids often are 0, 1, 2, ..., which is tried first."""
+    cdef int32_t low = t.first[node], high = low + t.count[node] - 1, middle
+    if 0 <= action <= high - low and t.action[low + action] == action:
+        return low + action
+    while low <= high:
+        middle = (low + high) >> 1
+        if t.action[middle] == action:
+            return middle
+        if t.action[middle] < action:
+            low = middle + 1
+        else:
+            high = middle - 1
+    return -1
+
+
+cdef int32_t node_turn(const void *tables, const void *state) noexcept nogil:
+    return (<const TreeTables *>tables).player[(<const NodeState *>state).node]
+
+
+cdef int32_t node_legal(const void *tables, const void *state, int32_t *out) noexcept nogil:
+    cdef const TreeTables *t = <const TreeTables *>tables
+    cdef int32_t node = (<const NodeState *>state).node
+    memcpy(out, t.action + t.first[node], t.count[node] * sizeof(int32_t))
+    return t.count[node]
+
+
+cdef int32_t node_outcomes(const void *tables, const void *state, int32_t *ids, double *probs) noexcept nogil:
+    cdef const TreeTables *t = <const TreeTables *>tables
+    cdef int32_t node = (<const NodeState *>state).node
+    memcpy(ids, t.action + t.first[node], t.count[node] * sizeof(int32_t))
+    memcpy(probs, t.prob + t.first[node], t.count[node] * sizeof(double))
+    return t.count[node]
+
+
+cdef int32_t node_sample(const void *tables, const void *state, Rng *rng) noexcept nogil:
+    cdef const TreeTables *t = <const TreeTables *>tables
+    cdef int32_t node = (<const NodeState *>state).node
+    return t.action[t.first[node] + tree_sample(t, node, rng)]
+
+
+cdef void node_apply(const void *tables, void *state, int32_t id) noexcept nogil:
+    cdef const TreeTables *t = <const TreeTables *>tables
+    cdef NodeState *s = <NodeState *>state
+    cdef int32_t edge = find_edge(t, s.node, id)
+    QUANDARY_CHECK(edge >= 0, "an action the node does not have")
+    s.node = edge if t.target == NULL else t.target[edge]
+
+
+cdef void node_returns(const void *tables, const void *state, double *out) noexcept nogil:
+    cdef const TreeTables *t = <const TreeTables *>tables
+    cdef int32_t node = (<const NodeState *>state).node
+    if t.player[node] == TERMINAL:
+        memcpy(out, t.utility + <int64_t>t.infoset[node] * t.n_players, t.n_players * sizeof(double))
+    else:
+        memset(out, 0, t.n_players * sizeof(double))
+
+
+cdef uint64_t node_state_key(const void *tables, const void *state) noexcept nogil:
+    return rng_mix(<uint64_t>(<const NodeState *>state).node + 1)
+
+
+cdef uint64_t node_knowledge(const TreeTables *t, int32_t node, int32_t observer) noexcept nogil:
+    """What names the observer's information: its information set where it is to move; elsewhere
+    its own last sequence, since a tree knows what a player sees only at its own decisions."""
+    cdef int32_t child
+    if t.player[node] == observer:
+        return <uint64_t>t.infoset[node] << 1
+    while node > 0:
+        child = node
+        node = t.parent[node]
+        if t.player[node] == observer:
+            return <uint64_t>(t.info_first[t.infoset[node]] + child - t.first[node] + 1) << 1 | 1
+    return 1
+
+
+cdef uint64_t node_info_key(const void *tables, const void *state, int32_t observer) noexcept nogil:
+    return rng_combine(node_knowledge(<const TreeTables *>tables, (<const NodeState *>state).node, observer), observer)
+
+
+cdef int32_t node_info_bytes(const void *tables, const void *state, int32_t observer, uint8_t *out) noexcept nogil:
+    cdef uint64_t known = node_knowledge(<const TreeTables *>tables, (<const NodeState *>state).node, observer)
+    memcpy(out, &known, 8)
+    out[8] = observer
+    return 9
+
+
+cdef void node_resample(const void *tables, void *state, int32_t observer, Rng *rng) noexcept nogil:
+    """Where the observer is to move: a member of its information set, by chance reach. Elsewhere
+    the tree does not know what the observer sees, and the state stays."""
+    cdef const TreeTables *t = <const TreeTables *>tables
+    cdef NodeState *s = <NodeState *>state
+    if t.player[s.node] == observer:
+        s.node = tree_resample(t, t.infoset[s.node], rng)
+
+
+cdef int32_t node_run_chance(const void *tables, void *state, Rng *rng) noexcept nogil:
+    cdef const TreeTables *t = <const TreeTables *>tables
+    cdef int32_t node = (<NodeState *>state).node, steps = 0
+    while t.player[node] == CHANCE:
+        node = tree_child(t, node, tree_sample(t, node, rng))
+        steps += 1
+    (<NodeState *>state).node = node
+    return steps
+
+
+cdef int32_t node_random_action(const void *tables, const void *state, Rng *rng) noexcept nogil:
+    cdef const TreeTables *t = <const TreeTables *>tables
+    cdef int32_t node = (<const NodeState *>state).node
+    return t.action[t.first[node] + rng_below(rng, t.count[node])]
+
+
+cdef int64_t node_playout(const void *tables, void *state, Rng *rng) noexcept nogil:
+    cdef const TreeTables *t = <const TreeTables *>tables
+    cdef int32_t node = (<NodeState *>state).node
+    cdef int64_t steps = 0
+    while t.player[node] != TERMINAL:
+        if t.player[node] == CHANCE:
+            node = tree_child(t, node, tree_sample(t, node, rng))
+        else:
+            node = tree_child(t, node, rng_below(rng, t.count[node]))
+        steps += 1
+    (<NodeState *>state).node = node
+    return steps
+
+
+cdef class TreeRules(Rules):
+    """A flat tree as a native game, whose state is a node number.
+
+    Ids and names of actions and outcomes are the source game's. A player's information is known
+    where it is to move (its information set); for another observer `info_key` is the key of its
+    own last sequence, and `resample` does nothing.
+
+    Args:
+        tree: the FlatTree.
+
+    Raises:
+        UnsuitableGameError: a node has more actions or outcomes than the contract allows.
+    """
+
+    def __init__(self, FlatTree tree not None):
+        super().__init__({"tree": tree.name}, None)
+        cdef GameOps *ops = &self.ops
+        counts = tree.arrays["count"]
+        player = tree.arrays["player"]
+        most_legal = int(counts[player >= 0].max(initial=1))
+        most_outcomes = int(counts[player == CHANCE].max(initial=0))
+        for what, most, limit in (("actions", most_legal, LEGAL_LIMIT), ("outcomes", most_outcomes, OUTCOME_LIMIT)):
+            if most > limit:
+                raise UnsuitableGameError(f"{tree.name}: a node has {most} {what}; searchers allow {limit}")
+        self.tree = tree
+        self.name = "tree"
+        self.digest = tree.digest
+        tree.prepare_sampling()
+        if tree.hidden_information:
+            tree.prepare_members()
+        self.tables = &tree.tables
+        ops.game_version = _VERSION
+        ops.state_size = sizeof(NodeState)
+        ops.n_players = tree.n_players
+        ops.n_actions, ops.n_outcomes = max(1, tree.n_actions), tree.n_outcomes
+        ops.max_legal, ops.max_outcomes = most_legal, most_outcomes
+        ops.max_decisions, ops.max_chances = max(1, tree.depths()[0]), tree.depths()[1]
+        ops.flags = ZERO_SUM if tree.zero_sum else 0
+        ops.min_utility, ops.max_utility = tree.min_utility, tree.max_utility
+        ops.turn, ops.legal, ops.outcomes, ops.sample = node_turn, node_legal, node_outcomes, node_sample
+        ops.apply, ops.returns, ops.state_key = node_apply, node_returns, node_state_key
+        ops.run_chance, ops.random_action, ops.playout = node_run_chance, node_random_action, node_playout
+        if tree.hidden_information:
+            ops.flags |= HIDDEN_INFORMATION
+            ops.info_size = 9
+            ops.info_key, ops.info_bytes, ops.resample = node_info_key, node_info_bytes, node_resample
+        self.seal()
+
+    def __reduce__(self):
+        return TreeRules, (self.tree,)
+
+    def position(self, node):
+        """The `Position` at a node."""
+        return self.restore({"node": node})
+
+    def node(self, Position position not None):
+        """The node number of one of this game's positions."""
+        return (<NodeState *>position.state).node
+
+    def action_name(self, action):
+        return self.tree.action_names.get(action, f"action {action}")
+
+    def outcome_name(self, outcome):
+        return self.tree.outcome_names.get(outcome, f"outcome {outcome}")
+
+    def describe(self, Position position):
+        node = self.node(position)
+        if self.tree.merged:
+            return f"node {node}"
+        steps = []
+        while node > 0:
+            parent, action = self.tree.tables.parent[node], self.tree.tables.action[node]
+            chance = self.tree.tables.player[parent] == CHANCE
+            steps.append(self.outcome_name(action) if chance else self.action_name(action))
+            node = parent
+        return f"node {self.node(position)}: {', '.join(reversed(steps)) or 'start'}"
+
+    def observe(self, Position position, observer):
+        if not self.tree.hidden_information:
+            return self.describe(position)
+        cdef int32_t node = (<NodeState *>position.state).node
+        cdef int32_t infoset
+        if self.tree.tables.player[node] == observer:
+            infoset = self.tree.tables.infoset[node]
+            label = self.tree.infoset_label(infoset)
+            return label if isinstance(label, str) else f"information set {infoset}"
+        return f"after own sequence {(node_knowledge(&self.tree.tables, node, observer) >> 1) - 1}"
+
+    def recall(self, Position position, observer):
+        return self.observe(position, observer)
+
+    def export(self, Position position):
+        return {"node": self.node(position)}
+
+    def restore(self, dict position):
+        unknown = set(position) - {"node"}
+        if unknown or "node" not in position:
+            raise PositionError(
+                f"{self.tree.name}: a position of a tree has the one field 'node', not {list(position)}")
+        node = position["node"]
+        if not isinstance(node, int) or not 0 <= node < self.tree.n_nodes:
+            raise PositionError(f"{self.tree.name}: node is {node!r}, allowed are 0 to {self.tree.n_nodes - 1}")
+        cdef Position made = new_position(self, self.start)
+        (<NodeState *>made.state).node = node
+        return made
+
+
+def as_game(source, **options):
+    """Extract a game and return it as a native game of nodes, a `TreeRules`; its `tree` is the
+    FlatTree.
+
+    Args:
+        source: as for `extract`, or a FlatTree.
+        options: keyword arguments of `extract`.
+    """
+    return TreeRules(source if isinstance(source, FlatTree) else extract(source, **options))
