@@ -1,0 +1,211 @@
+"""From the rows of an arena to standings: what the printed table and the report both show."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments import arena, ratings
+from experiments.config import ArenaConfig
+from experiments.ratings import Estimate
+from experiments.store import Store
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One bot in an arena.
+
+    Attributes:
+        bot: canonical spec.
+        seats: seats it has played.
+        share: of the wins, a win shared by w counting 1/w.
+        utility: mean utility.
+        elo: rating; None where nobody met.
+        ms_per_decision: mean thinking time; nan where unknown.
+    """
+
+    bot: str
+    seats: int
+    share: Estimate
+    utility: Estimate
+    elo: Estimate | None
+    ms_per_decision: float
+
+
+@dataclass(frozen=True)
+class ArenaSummary:
+    """An arena's results so far.
+
+    Attributes:
+        config: the arena, bots by canonical spec.
+        number: from 1.
+        n_players: seats of the game.
+        games: played so far.
+        expected: games in all.
+        standings: best first.
+        by_wins: whether utilities only say who won. Then bots are ranked by rating, else (stakes,
+            points) by mean utility.
+        cross: [n, n] what the row's bot won from the column's, mean share; nan where they did not
+            meet; rows and columns in the order of the standings.
+        better: [n, n] probability that the row's bot is the stronger; None where nobody met.
+        seat_shares: by seat, win share of whoever sat there.
+        mean_decisions: of a game.
+    """
+
+    config: ArenaConfig
+    number: int
+    n_players: int
+    games: int
+    expected: int
+    standings: list[Standing]
+    by_wins: bool
+    cross: NDArray[np.float64]
+    better: NDArray[np.float64] | None
+    seat_shares: list[Estimate]
+    mean_decisions: float
+
+    @property
+    def rated(self) -> bool:
+        """Whether bots have met, so that there are ratings."""
+        return self.better is not None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every game has been played."""
+        return self.games == self.expected
+
+
+def expected_games(config: ArenaConfig, n_players: int) -> int:
+    """Games of an arena in all."""
+    meetings = arena.lineups(len(config.bots), n_players)
+    return config.deals * sum(len(arena.seatings(lineup)) for lineup in meetings)
+
+
+@dataclass(frozen=True)
+class _Result:
+    deal: int
+    bots: tuple[int, ...]
+    utilities: tuple[float, ...]
+    shares: tuple[float, ...]
+
+
+def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) -> ArenaSummary | None:
+    """The standings of one arena; None before its first game."""
+    prefix = f"arena{number}/"
+    results = list(_results(config, prefix, store))
+    if not results:
+        return None
+    n = len(config.bots)
+    utilities: list[dict[int, list[float]]] = [defaultdict(list) for _ in range(n)]
+    shares: list[dict[int, list[float]]] = [defaultdict(list) for _ in range(n)]
+    by_seat: list[dict[int, list[float]]] = [defaultdict(list) for _ in range(n_players)]
+    deals = sorted({result.deal for result in results})
+    row = {deal: i for i, deal in enumerate(deals)}
+    scores = np.zeros((len(deals), n, n))
+    for result in results:
+        for seat, bot in enumerate(result.bots):
+            utilities[bot][result.deal].append(result.utilities[seat])
+            shares[bot][result.deal].append(result.shares[seat])
+            by_seat[seat][result.deal].append(result.shares[seat])
+            for other_seat, other in enumerate(result.bots):
+                if other != bot:
+                    scores[row[result.deal], bot, other] += _beats(result.utilities, seat, other_seat)
+    met = bool(scores.any())
+    table = ratings.bradley_terry(scores) if met else None
+    times = _thinking(prefix, store, config.bots)
+    standings = [
+        Standing(
+            bot=config.bots[bot],
+            seats=sum(map(len, shares[bot].values())),
+            share=_share(shares[bot], number, config.bots[bot]),
+            utility=ratings.bootstrap_mean(list(utilities[bot].values()), "utility", number, config.bots[bot]),
+            elo=table.elo[bot] if table else None,
+            ms_per_decision=times.get(config.bots[bot], float("nan")),
+        )
+        for bot in range(n)
+        if utilities[bot]
+    ]
+    present = [bot for bot in range(n) if utilities[bot]]
+    by_wins = met and all(_is_win(result.utilities) for result in results)
+    order = sorted(range(len(present)), key=lambda i: _rank(standings[i], by_wins), reverse=True)
+    index = [present[i] for i in order]
+    total = scores.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        cross = (total / (total + total.T))[np.ix_(index, index)]
+    return ArenaSummary(
+        config=config,
+        number=number,
+        n_players=n_players,
+        games=len(results),
+        expected=expected_games(config, n_players),
+        standings=[standings[i] for i in order],
+        by_wins=by_wins,
+        cross=cross,
+        better=table.better[np.ix_(index, index)] if table else None,
+        seat_shares=[_share(seat, number, f"seat {i}") for i, seat in enumerate(by_seat)],
+        mean_decisions=statistics.fmean(row[3] for row in store.games() if row[0].startswith(prefix)),
+    )
+
+
+def _results(config: ArenaConfig, prefix: str, store: Store) -> Iterable[_Result]:
+    index = {bot: i for i, bot in enumerate(config.bots)}
+    seats: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for key, _, bot, utility in store.seats():
+        if key.startswith(prefix) and bot in index:
+            seats[key].append((index[bot], utility))
+    for key, rows in seats.items():
+        utilities = tuple(utility for _, utility in rows)
+        yield _Result(
+            deal=int(key.rsplit("/", 2)[1]),
+            bots=tuple(bot for bot, _ in rows),
+            utilities=utilities,
+            shares=tuple(ratings.win_shares(utilities)),
+        )
+
+
+def _beats(utilities: tuple[float, ...], seat: int, other: int) -> float:
+    if utilities[seat] == utilities[other]:
+        return 0.5
+    return float(utilities[seat] > utilities[other])
+
+
+def _share(by_deal: dict[int, list[float]], number: int, name: str) -> Estimate:
+    """Wilson's interval where every share is a whole win or loss, else the bootstrap."""
+    values = [value for deal in by_deal.values() for value in deal]
+    if all(value in (0.0, 1.0) for value in values):
+        return ratings.wilson(int(sum(values)), len(values))
+    return ratings.bootstrap_mean(list(by_deal.values()), "share", number, name)
+
+
+def _rank(standing: Standing, by_wins: bool) -> tuple[float, float]:
+    if by_wins and standing.elo is not None:
+        return standing.elo.value, standing.utility.value
+    return standing.utility.value, standing.share.value
+
+
+def _is_win(utilities: tuple[float, ...]) -> bool:
+    """Whether utilities are those of w winners among n: (n/w - 1)/(n - 1) and -1/(n - 1), or all 0."""
+    n, best = len(utilities), max(utilities)
+    w = utilities.count(best)
+    if w == n:
+        return best == 0
+    won, lost = (n / w - 1) / (n - 1), -1 / (n - 1)
+    return all(math.isclose(value, won if value == best else lost, abs_tol=1e-9) for value in utilities)
+
+
+def _thinking(prefix: str, store: Store, bots: list[str]) -> dict[str, float]:
+    seat_bot = {(key, seat): bot for key, seat, bot, _ in store.seats() if key.startswith(prefix)}
+    decisions: dict[str, int] = defaultdict(int)
+    seconds: dict[str, float] = defaultdict(float)
+    for key, seat, count, spent in store.timings():
+        bot = seat_bot.get((key, seat))
+        if bot is not None:
+            decisions[bot] += count
+            seconds[bot] += spent
+    return {bot: 1000 * seconds[bot] / decisions[bot] for bot in bots if decisions[bot]}

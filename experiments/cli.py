@@ -1,0 +1,180 @@
+"""The `quandary` command.
+
+Bad input is one line on the standard error and exit code 2; an interruption exits with 130, a
+closed pipe with 141, both without a word. Results go to the standard output, everything else to
+the standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+BAD_INPUT, INTERRUPTED, CLOSED_PIPE = 2, 128 + signal.SIGINT, 141
+
+app = typer.Typer(
+    name="quandary",
+    help="AI opponents, solvers and experiments for stochastic tabletop games.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point of the command; always ends by SystemExit."""
+    from engine_ext.errors import QuandaryError
+
+    try:
+        code = _invoke(arguments)
+        sys.stdout.flush()
+    except QuandaryError as error:
+        code = _complain(str(error))
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone: what is still buffered must not complain either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = CLOSED_PIPE
+    sys.exit(code)
+
+
+def _invoke(arguments: list[str] | None) -> int:
+    """Run the command line; usage errors are one line like all other bad input."""
+    command = typer.main.get_command(app)
+    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        with command.make_context("quandary", list(words)) as context:
+            command.invoke(context)
+    except typer.Exit as ended:  # --help
+        return ended.exit_code
+    except Exception as error:
+        # The argument parser's own errors; typer does not export their common class.
+        format_message = getattr(error, "format_message", None)
+        if format_message is None:
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(format_message(), file=sys.stderr)
+            return BAD_INPUT
+        return _complain(format_message())
+    return 0
+
+
+def _complain(message: str) -> int:
+    print(f"quandary: {' '.join(message.split())}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _console() -> Console:
+    """Where results are printed; into a file or a pipe, tables are as wide as they need to be."""
+    from rich.console import Console
+
+    class Printer(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Printer(highlight=False, width=None if sys.stdout.isatty() else 120)
+
+
+@contextlib.contextmanager
+def _kept(folder_hint: str) -> Iterator[None]:
+    """On Ctrl-C, say how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"\ninterrupted; everything finished is kept. {folder_hint}", file=sys.stderr)
+        raise
+
+
+# ---- what there is -----------------------------------------------------------------------------
+
+
+@app.command("games")
+def list_games(
+    game: Annotated[str | None, typer.Argument(help="a game, with parameters or without; none: list all")] = None,
+) -> None:
+    """The games there are, or one game: parameters, scenarios, provenance of its data."""
+    from experiments import listing
+
+    console = _console()
+    if game is None:
+        listing.print_games(console)
+    else:
+        listing.print_game(game, console)
+
+
+@app.command("bots")
+def list_bots(
+    bot: Annotated[str | None, typer.Argument(help="a bot or solver; none: list all")] = None,
+) -> None:
+    """The bots and solvers there are, or one: source and parameters."""
+    from experiments import listing
+
+    console = _console()
+    if bot is None:
+        listing.print_bots(console)
+    else:
+        listing.print_bot(bot, console)
+
+
+# ---- experiments -------------------------------------------------------------------------------
+
+
+@app.command("run")
+def run_experiment(
+    config: Annotated[str, typer.Argument(help="a TOML file, or the name of a config that ships (quickstart)")],
+    out: Annotated[Path | None, typer.Option(help="run folder; default runs/NAME or the next free number")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="processes; default: all processors. Results do not depend on it")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="go on with a run that was interrupted")] = False,
+    executor: Annotated[str, typer.Option(help="processes, or ray for a cluster")] = "processes",
+) -> None:
+    """Run an experiment: a round robin, its table and its report."""
+    from experiments import report, run
+    from experiments.config import find
+
+    path = find(config)
+    hint = f"Go on with: quandary run {config}{f' --out {out}' if out else ''} --resume"
+    with _kept(hint):
+        folder = run.run(path, out, workers=workers or run.default_workers(), resume=resume, executor=executor)
+    console = _console()
+    report.print_tables(report.load(folder), console)
+    print(f"report: {folder / 'report.html'}")
+
+
+@app.command("report")
+def build_report(
+    folder: Annotated[Path, typer.Argument(help="a run folder")],
+) -> None:
+    """Rebuild a run's report from its manifest and results, and print its tables."""
+    from experiments import report
+
+    path = report.build(folder)
+    report.print_tables(report.load(folder), _console())
+    print(f"report: {path}")
+
+
+@app.command("ladder")
+def show_ladder(
+    folder: Annotated[Path | None, typer.Argument(help="a finished run; none: show the ladder in use")] = None,
+) -> None:
+    """The ladder behind `strongest`, or the rows a finished run would add, as TOML."""
+    from experiments import ladder, run
+
+    rows = list(ladder.rows()) if folder is None else run.ladder_rows(folder)
+    print(ladder.write(rows), end="")
+
+
+if __name__ == "__main__":
+    main()

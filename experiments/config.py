@@ -1,0 +1,187 @@
+"""Experiment configs: a TOML file that says what to run, validated before anything starts.
+
+name = "quickstart"          # of the run folder
+title = "..."                # of the report
+seed = 1
+
+[[arena]]                    # a round robin of bots on one game
+game = "pentaquest(scenario=duel)"
+bots = ["random", "greedy", "mcts(simulations=500)"]
+deals = 100                  # chance seeds; each is played once in every seating
+
+[[convergence]]              # distance to the exact answer, over budgets
+game = "kuhn_poker"
+measure = "exploitability"   # exploitability | regret | induced
+solvers = ["cfr", "cfr+"]
+budgets = [1, 10, 100, 1000]
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from engine_ext.errors import ConfigError
+
+Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ArenaConfig(_Model):
+    """A round robin of bots on one game.
+
+    Attributes:
+        game: the game's text; one of our own games.
+        bots: specs, all different.
+        deals: number of chance seeds; each is played once in every seating of every pairing.
+        title: heading of its part of the report; the game where empty.
+    """
+
+    game: Text
+    bots: Annotated[list[Text], Field(min_length=1)]
+    deals: Annotated[int, Field(ge=1, le=100_000_000)]
+    title: str = ""
+
+    @model_validator(mode="after")
+    def _different(self) -> ArenaConfig:
+        twice = {bot for bot in self.bots if self.bots.count(bot) > 1}
+        if twice:
+            raise ValueError(f"bots lists {min(twice)!r} twice")
+        return self
+
+
+class ConvergenceConfig(_Model):
+    """How near solvers come to the exact answer of a game, over budgets.
+
+    Attributes:
+        game: the game's text; any game that can be extracted into a flat tree.
+        measure: `exploitability` of a policy solver's average policy over iterations; `regret`
+            of the action a searcher plays, over its budget, at the positions of the exact
+            policy's own games; `induced`, the exploitability of the policy that a searcher
+            induces over all information sets.
+        solvers: specs, all different, each without the parameter that the budget sets.
+        budgets: ascending; iterations for policy solvers, `unit` for searchers.
+        unit: the parameter of a searcher that the budget sets.
+        repeats: independent seeds for each point.
+        title: heading of its part of the report; the game where empty.
+    """
+
+    game: Text
+    measure: Literal["exploitability", "regret", "induced"]
+    solvers: Annotated[list[Text], Field(min_length=1)]
+    budgets: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
+    unit: Literal["simulations", "nodes", "depth"] = "simulations"
+    repeats: Annotated[int, Field(ge=1, le=10_000)] = 1
+    title: str = ""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> ConvergenceConfig:
+        if sorted(set(self.budgets)) != self.budgets:
+            raise ValueError("budgets must ascend without repeats")
+        twice = {solver for solver in self.solvers if self.solvers.count(solver) > 1}
+        if twice:
+            raise ValueError(f"solvers lists {min(twice)!r} twice")
+        return self
+
+
+class ExperimentConfig(_Model):
+    """A whole experiment.
+
+    Attributes:
+        name: lower-case letters, digits, `-` and `_`; names the run folder.
+        title: heading of the report; the name where empty.
+        description: a paragraph for the report.
+        seed: the one seed from which everything random comes.
+        arena: round robins.
+        convergence: curves.
+    """
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+    title: str = ""
+    description: str = ""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    arena: list[ArenaConfig] = Field(default_factory=list)
+    convergence: list[ConvergenceConfig] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _something(self) -> ExperimentConfig:
+        if not self.arena and not self.convergence:
+            raise ValueError("there is nothing to run: add [[arena]] or [[convergence]]")
+        return self
+
+
+def find(name: str) -> Path:
+    """The config file of this path, or the one that ships under this name (`quickstart`).
+
+    Raises:
+        ConfigError: there is neither; the message lists the shipped ones.
+    """
+    path = Path(name)
+    if path.is_file():
+        return path
+    shipped = Path(str(resources.files("experiments"))) / "configs"
+    if path.parent == Path() and (shipped / f"{path.stem}.toml").is_file():
+        return shipped / f"{path.stem}.toml"
+    names = ", ".join(sorted(file.stem for file in shipped.glob("*.toml")))
+    raise ConfigError(f"{name}: no such file; configs that ship: {names}")
+
+
+def read(path: Path) -> ExperimentConfig:
+    """The experiment that a TOML file describes.
+
+    Raises:
+        ConfigError: unreadable, not TOML, or a key that is unknown, missing or out of range;
+            the message names file and key.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return parse(content, str(path))
+
+
+def parse(content: dict[str, Any], where: str) -> ExperimentConfig:
+    """The experiment that a dict (of a TOML file, or of a manifest) describes.
+
+    Raises:
+        ConfigError: naming `where` and the key.
+    """
+    try:
+        return ExperimentConfig.model_validate(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ConfigError(f"{where}: {_key(first['loc'])}{_reason(first)}") from error
+
+
+def _key(location: tuple[int | str, ...]) -> str:
+    """`arena[1].bots[2]: `, counting from 1 as people do; empty for the file as a whole."""
+    text = ""
+    for part in location:
+        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
+    return f"{text}: " if text else ""
+
+
+def _reason(error: Any) -> str:
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return "this key is unknown"
+    if kind == "missing":
+        return "this key is missing"
+    message = str(error["msg"]).removeprefix("Value error, ")
+    if kind == "value_error":
+        return message
+    return f"{message}, got {error['input']!r}"
+
+
+def digest(content: object) -> str:
+    """SHA-256 hex of a JSON-able object, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -1,0 +1,63 @@
+"""Files that are either whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from engine_ext.errors import ResultsError
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file so that a crash leaves the old file or the new one, never half of one.
+
+    Raises:
+        ResultsError: the folder cannot be written to.
+    """
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ResultsError(f"{path} cannot be written: {error}") from error
+
+
+def read_json(path: Path, what: str) -> dict[str, Any]:
+    """A JSON object from a file.
+
+    Args:
+        what: what the file should be, for the message.
+
+    Raises:
+        ResultsError: missing, or not a JSON object.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ResultsError(f"{path} does not exist: there is no {what}") from error
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ResultsError(f"{path} is damaged: {error}") from error
+    if not isinstance(content, dict):
+        raise ResultsError(f"{path} is damaged: it holds no {what}")
+    return content
+
+
+def to_json(content: Any) -> str:
+    """Readable JSON, ending in a newline."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def from_json(text: str) -> Any:
+    """What JSON text holds."""
+    return json.loads(text)

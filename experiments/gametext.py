@@ -1,0 +1,231 @@
+"""Games as text: `pentaquest(scenario=tiny)`, `pig`, `leduc_poker`.
+
+The grammar is OpenSpiel's, `name(key=value,key=value)`. It is read here, before OpenSpiel sees
+it, because OpenSpiel answers a misspelt name with a hundred lines and some misspelt values with
+an abort. Names of our game folders work as well as registered names, and numbers of our games
+may be written as people write them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import functools
+import importlib
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyspiel
+
+import games
+from engine_ext.errors import ParameterError
+from engine_ext.position import Rules
+from games.spec import GameSpec
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_+\-]*")
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game named in text.
+
+    Attributes:
+        text: the canonical text; equal texts are equal games.
+        name: the registered name.
+        spec: our game's declaration; None for a game of OpenSpiel's own.
+        rules: our game's rules for these parameters; None for a game of OpenSpiel's own.
+        parameters: the parameters given, with their types.
+    """
+
+    text: str
+    name: str
+    spec: GameSpec | None
+    rules: Rules | None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def openspiel(self) -> pyspiel.Game:
+        """The game as a `pyspiel.Game`.
+
+        Raises:
+            ParameterError: OpenSpiel refuses the parameters.
+        """
+        return _load_openspiel(self.text if self.spec is None else _write(self.name, self.parameters))
+
+
+def split(text: str) -> tuple[str, dict[str, str]]:
+    """`name(key=value,...)` as its name and the raw text of each value; values may nest.
+
+    Raises:
+        ParameterError: the text does not follow the grammar; the message says where.
+    """
+    text = text.strip()
+    found = _NAME.match(text)
+    if found is None:
+        raise ParameterError(f"{text!r} does not start with the name of a game")
+    name, rest = found.group(), text[found.end() :].strip()
+    if not rest:
+        return name, {}
+    if not (rest.startswith("(") and rest.endswith(")")):
+        raise ParameterError(f"{text!r}: after {name} must come nothing, or (key=value,...)")
+    values: dict[str, str] = {}
+    for part in _split_commas(rest[1:-1], text):
+        key, sign, value = part.partition("=")
+        key, value = key.strip(), value.strip()
+        if not sign or not _NAME.fullmatch(key):
+            raise ParameterError(f"{text!r}: {part.strip()!r} is not key=value")
+        if key in values:
+            raise ParameterError(f"{text!r}: {key} is given twice")
+        values[key] = value
+    return name, values
+
+
+def _split_commas(inner: str, text: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for i, sign in enumerate(inner):
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            raise ParameterError(f"{text!r}: a ) without its (")
+        if sign == "," and depth == 0:
+            parts.append(inner[start:i])
+            start = i + 1
+    if depth:
+        raise ParameterError(f"{text!r}: a ( without its )")
+    if inner.strip():
+        parts.append(inner[start:])
+    return parts
+
+
+def convert(where: str, key: str, raw: str, default: Any) -> Any:
+    """A parameter's raw text as a value of its default's type.
+
+    Raises:
+        ParameterError: it is not of that type.
+    """
+    kind = type(default)
+    try:
+        if kind is bool:
+            return {"true": True, "false": False}[raw.lower()]
+        if kind is int:
+            return int(raw)
+        if kind is float:
+            return float(raw)
+    except (KeyError, ValueError):
+        wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+        raise ParameterError(f"{where}: parameter {key} is {raw!r}, it must be {wanted}") from None
+    return raw
+
+
+def load(text: str, *, own_only: bool = False) -> Game:
+    """The game that a text names.
+
+    Args:
+        text: `NAME` or `NAME(key=value,...)`; NAME is registered with OpenSpiel or one of our folders.
+        own_only: refuse games of OpenSpiel's own.
+
+    Raises:
+        ParameterError: an unknown game or parameter, a value of the wrong type or range.
+        DataError: a malformed data file.
+    """
+    name, raw = split(text)
+    try:
+        spec = games.spec(name)
+    except ParameterError:
+        spec = None
+    if spec is not None:
+        return _load_own(spec, raw)
+    if own_only:
+        raise ParameterError(_unknown(name, [*_own_names()], f"there are: {', '.join(games.SPECS)}"))
+    kinds = _openspiel_games()
+    if name not in kinds:
+        close = [*_own_names(), *kinds]
+        raise ParameterError(
+            _unknown(name, close, f"ours are {', '.join(games.SPECS)}; OpenSpiel has {len(kinds)} more")
+        )
+    game = Game(_openspiel_text(name, raw), name, None, None)
+    game.openspiel()
+    return game
+
+
+def _own_names() -> list[str]:
+    return [*games.SPECS, *(spec.package.rpartition(".")[2] for spec in games.SPECS.values())]
+
+
+def _unknown(name: str, known: list[str], otherwise: str) -> str:
+    close = difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {' or '.join(close)}?" if close else otherwise
+    return f"no game is called {name!r}; {hint}"
+
+
+def _load_own(spec: GameSpec, raw: Mapping[str, str]) -> Game:
+    known = spec.all_parameters
+    values: dict[str, Any] = {}
+    for key, value in raw.items():
+        if key not in known:
+            raise ParameterError(f"{spec.name} has no parameter {key!r}; it has: {', '.join(known) or 'none'}")
+        values[key] = convert(spec.name, key, value, known[key])
+    return Game(_write(spec.name, values), spec.name, spec, spec.make_rules(values), values)
+
+
+def _write(name: str, values: Mapping[str, Any]) -> str:
+    if not values:
+        return name
+    return name + "(" + ",".join(f"{key}={values[key]}" for key in sorted(values)) + ")"
+
+
+@functools.cache
+def _openspiel_games() -> dict[str, pyspiel.GameType]:
+    importlib.import_module("open_spiel.python.games")
+    return {kind.short_name: kind for kind in pyspiel.registered_games() if kind.short_name not in games.SPECS}
+
+
+def _openspiel_text(name: str, raw: Mapping[str, str]) -> str:
+    known = _openspiel_games()[name].parameter_specification
+    parts = []
+    for key in sorted(raw):
+        if key not in known:
+            raise ParameterError(f"{name} has no parameter {key!r}; it has: {', '.join(known) or 'none'}")
+        if isinstance(known[key], dict):
+            parts.append(f"{key}={_nested(raw[key])}")
+            continue
+        value = convert(name, key, raw[key], known[key])
+        parts.append(f"{key}={float(value)!r}" if isinstance(known[key], float) else f"{key}={value}")
+    return name + (f"({','.join(parts)})" if parts else "")
+
+
+def _nested(text: str) -> str:
+    """A game inside a game's parameters, always with its parentheses, as OpenSpiel wants it."""
+    inner = load(text).text
+    return inner if inner.endswith(")") else inner + "()"
+
+
+@functools.lru_cache(maxsize=16)
+def _load_openspiel(text: str) -> pyspiel.Game:
+    try:
+        with quiet_stderr():
+            return pyspiel.load_game(text)
+    except (pyspiel.SpielError, ValueError, RuntimeError) as error:
+        first = str(error).strip().splitlines()
+        raise ParameterError(f"OpenSpiel refuses {text!r}: {first[0] if first else 'no reason given'}") from error
+
+
+@contextlib.contextmanager
+def quiet_stderr() -> Iterator[None]:
+    """Drop what C++ code prints to the standard error while it fails; Python's is kept."""
+    sys.stderr.flush()
+    try:
+        kept = os.dup(2)
+    except OSError:
+        yield
+        return
+    sink = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(sink, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(sink)

@@ -1,0 +1,179 @@
+"""The report's plots, as SVG text to stand inside a page."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from experiments.analysis import ArenaSummary
+from experiments.ratings import Estimate
+
+INK, SOFT, GRID = "#1c2430", "#5d6877", "#e3e7ec"
+COLOURS = ("#2563b0", "#d9541e", "#1a8f6b", "#7a4fbf", "#c2255c", "#9a7400", "#0e8fa8", "#55606e")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "text.color": INK,
+    "axes.edgecolor": SOFT,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "legend.frameon": False,
+    "svg.hashsalt": "quandary",  # the same plot is the same text
+    "svg.fonttype": "path",
+}
+DIVERGING = LinearSegmentedColormap.from_list("share", ["#c8502a", "#f6f3ee", "#2563b0"])
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One solver's points on axes.
+
+    Attributes:
+        label: its spec.
+        x: budgets, iterations or seconds; above 0.
+        y: estimates; a value of 0 or below cannot stand on a log axis and is left out.
+    """
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[Estimate]
+
+
+def _svg(figure: Figure, title: str) -> str:
+    """The figure as an <svg> element that scales to its container."""
+    out = io.StringIO()
+    FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": "quandary"})
+    text = out.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
+    return text.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)
+
+
+def forest(names: Sequence[str], estimates: Sequence[Estimate], label: str, zero: str | None = None) -> str:
+    """A dot and its interval for each bot, best on top.
+
+    Args:
+        names: in order from the top.
+        estimates: likewise.
+        label: of the axis.
+        zero: what a vertical line at 0 stands for; None draws none.
+    """
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.2, 0.62 + 0.36 * len(names)), layout="constrained")
+        axes = figure.subplots()
+        for i, estimate in enumerate(estimates):
+            y = len(names) - 1 - i
+            colour = COLOURS[0]
+            if math.isfinite(estimate.low):
+                axes.plot([estimate.low, estimate.high], [y, y], color=colour, linewidth=2.4, solid_capstyle="round")
+            axes.plot(estimate.value, y, "o", color=colour, markersize=6.5, markeredgecolor="white")
+        axes.set_yticks(range(len(names)), list(names)[::-1])
+        axes.set_ylim(-0.6, len(names) - 0.4)
+        axes.grid(axis="y", visible=False)
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel(label)
+        axes.margins(x=0.08)
+        if zero is not None:
+            axes.axvline(0, color=SOFT, linewidth=0.9, linestyle=(0, (3, 3)))
+        return _svg(figure, label)
+
+
+def cross_table(summary: ArenaSummary) -> str:
+    """What each bot won from each other, as a coloured table."""
+    names = [standing.bot for standing in summary.standings]
+    n = len(names)
+    with mpl.rc_context(STYLE | {"axes.grid": False}):
+        widest = max(map(len, names))
+        figure = Figure(figsize=(min(11.0, 1.2 + 0.075 * widest + 0.92 * n), 0.8 + 0.46 * n), layout="constrained")
+        axes = figure.subplots()
+        axes.imshow(summary.cross, cmap=DIVERGING, vmin=0, vmax=1, aspect="auto")
+        for i in range(n):
+            for j in range(n):
+                value = summary.cross[i, j]
+                if i == j or not math.isfinite(value):
+                    text, colour = "–", SOFT
+                else:
+                    text, colour = f"{100 * value:.1f} %", "white" if abs(value - 0.5) > 0.3 else INK
+                axes.text(j, i, text, ha="center", va="center", color=colour)
+        axes.set_xticks(range(n), [_short(name) for name in names])
+        axes.set_yticks(range(n), names)
+        axes.xaxis.tick_top()
+        axes.tick_params(length=0)
+        axes.set_xticks([i - 0.5 for i in range(1, n)], minor=True)
+        axes.set_yticks([i - 0.5 for i in range(1, n)], minor=True)
+        axes.grid(which="minor", color="white", linewidth=2)
+        axes.tick_params(which="minor", length=0)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        return _svg(figure, "what each bot won from each other")
+
+
+def _short(name: str, width: int = 14) -> str:
+    """A spec broken over lines at its brackets and commas, for a narrow column."""
+    if len(name) <= width:
+        return name
+    return name.replace("(", "(\n", 1).replace(",", ",\n")
+
+
+def curves(found: Sequence[Curve], x_label: str, y_label: str) -> str:
+    """Curves on log axes, a line and a band of the interval for each solver."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+        axes = figure.subplots()
+        for i, curve in enumerate(found):
+            colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+            kept = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if x > 0 and y.value > 0]
+            if not kept:
+                axes.plot([], [], color=colour, marker=marker, label=f"{curve.label} (0 everywhere)")
+                continue
+            xs = [x for x, _ in kept]
+            axes.plot(
+                xs,
+                [y.value for _, y in kept],
+                color=colour,
+                marker=marker,
+                markersize=4.5,
+                linewidth=1.6,
+                linestyle="-" if i < len(COLOURS) else "--",
+                label=curve.label,
+            )
+            if all(math.isfinite(y.low) for _, y in kept) and any(y.low < y.high for _, y in kept):
+                floor = min(y.value for _, y in kept) / 10
+                lows = [max(y.low, floor) for _, y in kept]
+                axes.fill_between(xs, lows, [y.high for _, y in kept], color=colour, alpha=0.14, linewidth=0)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_minor_locator(LogLocator(subs=(2, 5)))
+            axis.set_minor_formatter(NullFormatter())
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
+        if len(found) > 5:
+            figure.legend(loc="outside right upper", fontsize=8)
+        else:
+            axes.legend(fontsize=8)
+        return _svg(figure, f"{y_label} against {x_label}")

@@ -1,0 +1,301 @@
+"""report.html: one page, self-contained, rebuilt from manifest.json and results.sqlite alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+import games
+from engine_ext.errors import ResultsError
+from experiments import analysis, config, convergence, files, gametext, manifest, plots
+from experiments.analysis import ArenaSummary
+from experiments.config import ExperimentConfig
+from experiments.ratings import Estimate
+from experiments.store import Store
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything a report shows.
+
+    Attributes:
+        folder: the run folder.
+        manifest: as read.
+        config: the experiment, games and bots in canonical text.
+        arenas: summaries of the arenas that have begun.
+        curves: summaries of the convergence parts that have begun.
+        runs: rows of the table `runs`.
+    """
+
+    folder: Path
+    manifest: dict[str, Any]
+    config: ExperimentConfig
+    arenas: list[ArenaSummary]
+    curves: list[convergence.Summary]
+    runs: list[tuple[int, str, str | None, int, str, str]]
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything the config asks for has been done."""
+        return (
+            len(self.arenas) == len(self.config.arena)
+            and all(arena.complete for arena in self.arenas)
+            and len(self.curves) == len(self.config.convergence)
+            and all(curve.complete for curve in self.curves)
+        )
+
+
+def config_of(content: dict[str, Any], folder: Path) -> ExperimentConfig:
+    """The config inside a manifest.
+
+    Raises:
+        ResultsError: the manifest is damaged, or its hash does not match its content.
+    """
+    identity = content.get("identity")
+    if not isinstance(identity, dict) or "config" not in identity:
+        raise ResultsError(f"{folder / 'manifest.json'} is damaged: the key 'identity.config' is missing")
+    if config.digest(identity) != content.get("config_hash"):
+        raise ResultsError(f"{folder / 'manifest.json'} is damaged: config_hash does not match its content")
+    return config.parse(identity["config"], str(folder / "manifest.json"))
+
+
+def load(folder: Path) -> Results:
+    """Read a run folder.
+
+    Raises:
+        ResultsError: no run folder, damaged, or manifest and results do not belong together.
+    """
+    content = files.read_json(folder / "manifest.json", "run")
+    experiment = config_of(content, folder)
+    with Store.read(folder / "results.sqlite") as store:
+        if store.config_hash() != content["config_hash"]:
+            raise ResultsError(f"{folder}: manifest.json and results.sqlite belong to different experiments")
+        arenas = []
+        for i, each in enumerate(experiment.arena, 1):
+            game = gametext.load(each.game, own_only=True)
+            assert game.rules is not None
+            arenas.append(analysis.summarise(each, i, game.rules.num_players(), store))
+        curves = [convergence.summarise(each, i, store) for i, each in enumerate(experiment.convergence, 1)]
+        return Results(
+            folder=folder,
+            manifest=content,
+            config=experiment,
+            arenas=[summary for summary in arenas if summary is not None],
+            curves=[summary for summary in curves if summary is not None],
+            runs=store.runs(),
+        )
+
+
+def build(folder: Path) -> Path:
+    """Write report.html into a run folder from what the folder holds.
+
+    Raises:
+        ResultsError: as `load`.
+    """
+    path = folder / "report.html"
+    files.write_atomically(path, render(load(folder)))
+    return path
+
+
+# ---- the page ----------------------------------------------------------------------------------
+
+
+def render(results: Results) -> str:
+    """The page."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(str(resources.files("experiments"))) / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["estimate"] = _typeset(estimate_text)
+    environment.filters["percent"] = _typeset(percent_text)
+    environment.filters["elo"] = _typeset(elo_text)
+    environment.filters["ms"] = _typeset(ms_text)
+    page = environment.get_template("report.html")
+    identity = results.manifest["identity"]
+    return page.render(
+        r=results,
+        title=results.config.title or results.config.name,
+        findings=[
+            finding.replace(" -", " −").replace("[-", "[−") for arena in results.arenas for finding in findings(arena)
+        ],
+        arenas=[_arena_part(arena) for arena in results.arenas],
+        curves=[_curve_part(curve) for curve in results.curves],
+        games=identity["games"],
+        config_toml=to_toml(results.config),
+        built=manifest.now(),
+    )
+
+
+def _typeset(text: Callable[[Any], str]) -> Callable[[Any], str]:
+    """The same text with true minus signs."""
+    return lambda value: text(value).replace("-", "−")
+
+
+def _arena_part(summary: ArenaSummary) -> dict[str, Any]:
+    names = [standing.bot for standing in summary.standings]
+    if summary.by_wins:
+        rated = [standing.elo for standing in summary.standings if standing.elo is not None]
+        main = plots.forest(names, rated, "Elo, 95 % interval", "mean of all bots")
+        caption = "Bradley–Terry ratings on the Elo scale; 0 is the mean of these bots."
+    else:
+        utilities = [standing.utility for standing in summary.standings]
+        main = plots.forest(names, utilities, "mean utility, 95 % interval")
+        caption = "Mean utility of each bot on the same deals."
+    return {
+        "s": summary,
+        "title": summary.config.title or heading(summary.config.game),
+        "forest": Markup(main),
+        "caption": caption,
+        "cross": Markup(plots.cross_table(summary)) if summary.rated and len(names) > 2 else None,
+    }
+
+
+def _curve_part(summary: convergence.Summary) -> dict[str, Any]:
+    return {
+        "s": summary,
+        "title": summary.config.title or f"{heading(summary.config.game)}: {summary.y_label}",
+        "budget": Markup(plots.curves(summary.over_budget, summary.x_label, summary.y_label)),
+        "seconds": Markup(plots.curves(summary.over_seconds, "seconds", summary.y_label)),
+    }
+
+
+def findings(summary: ArenaSummary) -> list[str]:
+    """What an arena shows, in sentences; says so where the data do not separate the bots."""
+    name = summary.config.title or heading(summary.config.game)
+    best, *rest = summary.standings
+    if not rest:
+        return [f"{name}: {best.bot} alone, mean utility {estimate_text(best.utility)}."]
+    second = rest[0]
+    if summary.by_wins and summary.better is not None and best.elo is not None and second.elo is not None:
+        chance = float(summary.better[0, 1])
+        verb = "leads" if chance >= 0.975 else "is first, not clearly separated from the next,"
+        return [
+            f"{name}: {best.bot} {verb} with Elo {elo_text(best.elo)} before {second.bot} with "
+            f"{elo_text(second.elo)} (probability that it is the stronger of the two: {_probability(chance)})."
+        ]
+    verb = "leads" if best.utility.low > second.utility.high else "is first, not clearly separated from the next,"
+    return [
+        f"{name}: {best.bot} {verb} with mean utility {estimate_text(best.utility)} before {second.bot} "
+        f"with {estimate_text(second.utility)}."
+    ]
+
+
+def _probability(value: float) -> str:
+    return "above 99.9 %" if value > 0.999 else f"{100 * value:.1f} %"
+
+
+def heading(text: str) -> str:
+    """A game's name for people: `Pentaquest (scenario=duel)`; a game of OpenSpiel keeps its text."""
+    name, parameters = gametext.split(text)
+    if name not in games.SPECS:
+        return text
+    inner = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return games.SPECS[name].long_name + (f" ({inner})" if inner else "")
+
+
+def number_text(value: float, digits: int = 3) -> str:
+    """A number without needless zeros; – for nan."""
+    if not math.isfinite(value):
+        return "–"
+    if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e6):
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.{digits}f}"
+
+
+def estimate_text(estimate: Estimate, digits: int = 3) -> str:
+    """`0.512 [0.480, 0.544]`."""
+    if not math.isfinite(estimate.low):
+        return number_text(estimate.value, digits)
+    return (
+        f"{number_text(estimate.value, digits)} "
+        f"[{number_text(estimate.low, digits)}, {number_text(estimate.high, digits)}]"
+    )
+
+
+def percent_text(estimate: Estimate) -> str:
+    """`51.2 % [48.0, 54.4]`."""
+    if not math.isfinite(estimate.low):
+        return f"{100 * estimate.value:.1f} %"
+    return f"{100 * estimate.value:.1f} % [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
+
+
+def elo_text(estimate: Estimate) -> str:
+    """`+120 [+96, +144]`."""
+    return f"{estimate.value:+.0f} [{estimate.low:+.0f}, {estimate.high:+.0f}]"
+
+
+def ms_text(value: float) -> str:
+    """Milliseconds with three digits."""
+    return "–" if not math.isfinite(value) else f"{value:.3g}"
+
+
+def to_toml(experiment: ExperimentConfig) -> str:
+    """The config as TOML that `quandary run` reads, with everything written out."""
+    content = experiment.model_dump()
+    lines = [f"{key} = {_toml(content[key])}" for key in ("name", "title", "description", "seed")]
+    for table in ("arena", "convergence"):
+        for each in content[table]:
+            lines += ["", f"[[{table}]]", *(f"{key} = {_toml(value)}" for key, value in each.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(each) for each in value) + "]"
+    if isinstance(value, str):
+        return files.to_json(value).strip()
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# ---- the printed tables -------------------------------------------------------------------------
+
+
+def print_tables(results: Results, console: Console) -> None:
+    """The standings as tables in the terminal."""
+    for summary in results.arenas:
+        so_far = "" if summary.complete else f" of {summary.expected} so far"
+        table = Table(
+            title=f"{summary.config.title or heading(summary.config.game)}: {summary.games} games{so_far}",
+            box=box.SIMPLE_HEAD,
+            title_justify="left",
+            pad_edge=False,
+        )
+        table.add_column("bot", overflow="fold", min_width=16)
+        names = ["Elo"] * summary.rated + ["win share", "mean utility"]
+        names += ["seats", "ms/decision"] * (console.width >= 96)
+        for name in names:
+            table.add_column(name, justify="right", no_wrap=True)
+        for standing in summary.standings:
+            cells = [_plus_minus(standing.elo, "+.0f", ".0f")] if standing.elo is not None else []
+            cells += [_plus_minus(standing.share, ".1f", ".1f", 100, " %"), _plus_minus(standing.utility, ".3f", ".3f")]
+            cells += [str(standing.seats), ms_text(standing.ms_per_decision)]
+            table.add_row(standing.bot, *cells[: len(names)])
+        console.print(table)
+    for curve in results.curves:
+        convergence.print_table(curve, console)
+    if results.arenas:
+        console.print(
+            "[dim]± is the wider half of a 95 % interval. Elo is relative to the mean of the table's bots.[/dim]"
+        )
+
+
+def _plus_minus(estimate: Estimate, form: str, spread_form: str, scale: float = 1, unit: str = "") -> str:
+    """`0.512 ±0.032`: the value and the wider half of its interval."""
+    text = f"{scale * estimate.value:{form}}"
+    if math.isfinite(estimate.low):
+        spread = scale * max(estimate.high - estimate.value, estimate.value - estimate.low)
+        text += f" ±{spread:{spread_form}}"
+    return text + unit

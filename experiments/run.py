@@ -1,0 +1,274 @@
+"""`quandary run`: a config in, a run folder with manifest.json, results.sqlite and report.html out.
+
+Everything is checked before anything is written: games, bots, the folder. A folder that holds
+results is never written over; `resume` continues it when config, games and bots are the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from engine_ext.errors import ConfigError, QuandaryError, ResultsError
+from experiments import analysis, arena, convergence, executors, files, gametext, ladder, manifest, players, report
+from experiments.config import ExperimentConfig, digest
+from experiments.config import read as read_config
+from experiments.executors import Task
+from experiments.gametext import Game
+from experiments.store import Store
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A config whose games and bots have been checked and written out in full.
+
+    Attributes:
+        config: games and bots in canonical text, aliases resolved.
+        games: by canonical text.
+        notes: what a reader should know, such as a fallback of `strongest`.
+        timed: bots that stop by the clock.
+    """
+
+    config: ExperimentConfig
+    games: dict[str, Game]
+    notes: list[str]
+    timed: list[str]
+
+    def identity(self) -> dict[str, Any]:
+        """What decides the results: a change of any of it is another experiment."""
+        return {
+            "config": self.config.model_dump(),
+            "games": {text: manifest.describe_game(game) for text, game in self.games.items()},
+        }
+
+    def jobs_total(self) -> int:
+        """Games and curve points in all."""
+        games = sum(analysis.expected_games(each, _seats(self.games[each.game])) for each in self.config.arena)
+        return games + sum(convergence.points_total(each) for each in self.config.convergence)
+
+
+def _seats(game: Game) -> int:
+    return game.rules.num_players() if game.rules is not None else game.openspiel().num_players()
+
+
+def prepare(config: ExperimentConfig, where: str) -> Experiment:
+    """Check games and bots and write them out in full.
+
+    Args:
+        where: the config's file, for messages.
+
+    Raises:
+        ConfigError: naming file and key.
+    """
+    found: dict[str, Game] = {}
+    notes: list[str] = []
+    timed: list[str] = []
+    arenas = []
+    for i, each in enumerate(config.arena, 1):
+        with _at(f"{where}: arena[{i}].game"):
+            game = gametext.load(each.game, own_only=True)
+        assert game.rules is not None
+        found[game.text] = game
+        bots: list[str] = []
+        for k, bot in enumerate(each.bots, 1):
+            with _at(f"{where}: arena[{i}].bots[{k}]"):
+                canonical = players.canonical(bot, game.rules)
+                players.make(canonical, game.rules)
+                if bot.strip() == ladder.NAME:
+                    notes.append(f"{game.text}: {ladder.explain(game.rules)}")
+                if players.timed(canonical, game.rules) and canonical not in timed:
+                    timed.append(canonical)
+            if canonical in bots:
+                notes.append(f"{game.text}: {bot} is {canonical}, which is listed already; it plays once")
+            else:
+                bots.append(canonical)
+        arenas.append(each.model_copy(update={"game": game.text, "bots": bots}))
+    curves = []
+    for i, curve in enumerate(config.convergence, 1):
+        checked = convergence.check(curve, f"{where}: convergence[{i}]")
+        found[checked.game] = gametext.load(checked.game)
+        curves.append(checked)
+    return Experiment(config.model_copy(update={"arena": arenas, "convergence": curves}), found, notes, timed)
+
+
+class _at:
+    """Turns any named error inside into a ConfigError that begins with a place."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, QuandaryError):
+            raise ConfigError(f"{self.place}: {error}") from error
+
+
+def run(
+    path: Path, out: Path | None = None, *, workers: int = 1, resume: bool = False, executor: str = "processes"
+) -> Path:
+    """Run an experiment, or what is left of it, and build its report.
+
+    Args:
+        path: the config.
+        out: the run folder; default is runs/NAME, or runs/NAME-2 and so on where that is taken
+            (with resume: the latest of them).
+        workers: at least 1; they change nothing but the time.
+        resume: continue the run in the folder.
+        executor: `processes` or `ray`.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        ConfigError: the config is wrong; nothing was written.
+        ResultsError: the folder is taken, damaged or of another config; nothing was written over.
+    """
+    experiment = prepare(read_config(path), str(path))
+    engine = executors.make(executor, workers)
+    folder = out if out is not None else _folder(experiment.config.name, resume)
+    identity = experiment.identity()
+    store = _open(folder, experiment, identity, path, resume)
+    with store:
+        store.begin_run(engine.workers, executor)
+        done = store.done()
+        console = Console(stderr=True)
+        for note in experiment.notes:
+            console.print(f"note: {note}", style="yellow", highlight=False, markup=False)
+        total = experiment.jobs_total()
+        console.print(
+            f"{experiment.config.name}: {total - len(done)} of {total} jobs to do, {engine.workers} "
+            f"worker{'s' if engine.workers > 1 else ''}, into {folder}",
+            highlight=False,
+            markup=False,
+        )
+        with _progress(console) as progress:
+            bar = progress.add_task("", total=total, completed=len(done))
+            for rows in engine.results(_tasks(experiment, done, engine.workers)):
+                store.add(rows)
+                progress.advance(bar, len({*(row[0] for row in rows.games), *(row[0] for row in rows.measures)}))
+        store.end_run()
+    report.build(folder)
+    return folder
+
+
+def _folder(name: str, resume: bool) -> Path:
+    """runs/NAME, or the next number that is free (with resume: the last that is taken)."""
+    candidates = (Path("runs") / (name if i == 1 else f"{name}-{i}") for i in itertools.count(1))
+    last = Path("runs") / name
+    for folder in candidates:
+        if not folder.exists():
+            return last if resume else folder
+        last = folder
+    raise AssertionError("unreachable")
+
+
+def _open(folder: Path, experiment: Experiment, identity: dict[str, Any], path: Path, resume: bool) -> Store:
+    """The folder's results file, made or taken up again."""
+    config_hash = digest(identity)
+    manifest_path, results_path = folder / "manifest.json", folder / "results.sqlite"
+    if resume:
+        kept = files.read_json(manifest_path, "run to resume")
+        report.config_of(kept, folder)
+        if kept.get("config_hash") != config_hash:
+            changed = [key for key in identity if kept.get("identity", {}).get(key) != _plain(identity[key])]
+            raise ResultsError(
+                f"{folder} holds another experiment: its {' and '.join(changed)} differ from those of {path}; "
+                "resume needs the same config, games and bots"
+            )
+        if results_path.exists():
+            return Store.resume(results_path, config_hash)
+        return Store.create(results_path, config_hash)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ResultsError(f"{folder} is not an empty folder; nothing is written over (--resume continues a run)")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultsError(f"{folder} cannot be made: {error}") from error
+    content = {
+        "name": experiment.config.name,
+        "created": manifest.now(),
+        "config_file": str(path),
+        "config_hash": config_hash,
+        "identity": identity,
+        "seed": experiment.config.seed,
+        "reproducible": not experiment.timed,
+        "timed_bots": experiment.timed,
+        "notes": experiment.notes,
+        "versions": manifest.versions(),
+        "commit": manifest.commit(),
+        "machine": manifest.machine(),
+    }
+    files.write_atomically(manifest_path, files.to_json(content))
+    return Store.create(results_path, config_hash)
+
+
+def _plain(content: Any) -> Any:
+    """As it comes back from JSON."""
+    return files.from_json(files.to_json(content))
+
+
+def _tasks(experiment: Experiment, done: set[str], workers: int) -> Iterator[Task]:
+    config = experiment.config
+    for i, each in enumerate(config.arena, 1):
+        yield from arena.tasks(each, i, _seats(experiment.games[each.game]), config.seed, done, workers)
+    for i, curve in enumerate(config.convergence, 1):
+        yield from convergence.tasks(curve, i, config.seed, done)
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("playing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+def default_workers() -> int:
+    """Processors this process may use."""
+    try:
+        return max(1, len(os.sched_getaffinity(0)))
+    except AttributeError:
+        return max(1, os.cpu_count() or 1)
+
+
+def ladder_rows(folder: Path) -> list[ladder.Row]:
+    """The strongest bot of each arena of a finished run, as rows for the ladder."""
+    content = files.read_json(folder / "manifest.json", "run")
+    config = report.config_of(content, folder)
+    found = []
+    with Store.read(folder / "results.sqlite") as store:
+        for i, each in enumerate(config.arena, 1):
+            game = gametext.load(each.game, own_only=True)
+            assert game.rules is not None
+            summary = analysis.summarise(each, i, game.rules.num_players(), store)
+            if summary is None or not summary.complete:
+                raise ResultsError(f"{folder}: arena {i} ({each.game}) is not finished; the ladder takes finished runs")
+            best = summary.standings[0]
+            found.append(
+                ladder.Row(
+                    game=each.game,
+                    bot=best.bot,
+                    elo=best.elo.value if best.elo else None,
+                    interval=(best.elo.low, best.elo.high) if best.elo else None,
+                    games=best.seats,
+                    experiment=config.name,
+                    seed=config.seed,
+                    path=folder,
+                )
+            )
+    return found

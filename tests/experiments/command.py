@@ -1,0 +1,53 @@
+"""Drives the command in a subprocess, as a user does, or (quicker) inside the test."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "NO_COLOR": "1"}
+
+
+def quandary(
+    *words: str | Path, cwd: Path = ROOT, stdin: str | None = "", timeout: float = 120
+) -> subprocess.CompletedProcess:
+    """Run `quandary WORDS...` to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "experiments", *map(str, words)],
+        cwd=cwd,
+        env=ENVIRONMENT,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def start(*words: str | Path, cwd: Path = ROOT) -> subprocess.Popen:
+    """Start `quandary WORDS...` and return at once."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "experiments", *map(str, words)],
+        cwd=cwd,
+        env=ENVIRONMENT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def command_line(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
+    """Run `quandary WORDS...` in this process: exit code, standard output, standard error."""
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        cli.main([str(word) for word in words])
+    code = ended.value.code
+    assert isinstance(code, int)
+    return code, *capsys.readouterr()

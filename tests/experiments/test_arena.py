@@ -1,0 +1,146 @@
+"""Who meets whom, on which dice, and that a game depends on nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+import games
+from experiments import analysis, arena, players
+from experiments.config import ArenaConfig
+from experiments.store import Rows, Store
+
+
+@pytest.mark.parametrize(
+    ("bots", "seats", "meetings"),
+    [
+        (3, 1, [(0,), (1,), (2,)]),
+        (3, 2, [(0, 1), (0, 2), (1, 2)]),
+        (1, 2, [(0, 0)]),
+        (3, 3, [(0, 1, 2)]),
+        (2, 4, [(0, 1, 1, 1), (1, 0, 0, 0)]),
+    ],
+)
+def test_lineups(bots, seats, meetings):
+    assert arena.lineups(bots, seats) == meetings
+
+
+@pytest.mark.parametrize(
+    ("lineup", "rotations"), [((0,), 1), ((0, 1), 2), ((0, 0), 1), ((0, 1, 1), 3), ((0, 1, 2, 3), 4)]
+)
+def test_every_bot_takes_every_seat_alike_often(lineup, rotations):
+    found = arena.seatings(lineup)
+    assert len(found) == len(set(found)) == rotations
+    for bot in set(lineup):
+        counts = Counter(seat for seating in found for seat, each in enumerate(seating) if each == bot)
+        assert len(counts) == len(lineup)
+        assert len(set(counts.values())) == 1
+
+
+def config(**changes) -> ArenaConfig:
+    return ArenaConfig(**{"game": "quandary_pig", "bots": ["random", "greedy"], "deals": 6, **changes})
+
+
+def rows_of(tasks) -> Rows:
+    found = Rows()
+    for task in tasks:
+        rows = task.run()
+        found.games += rows.games
+        found.seats += rows.seats
+        found.timings += rows.timings
+    return found
+
+
+def test_the_two_games_of_a_deal_share_its_seed_and_other_deals_do_not():
+    rows = rows_of(arena.tasks(config(), 1, 2, seed=9, done=set(), workers=1))
+    seeds: dict[str, set[int]] = {}
+    for key, _, seed, _, _ in rows.games:
+        seeds.setdefault(key.split("/")[2], set()).add(seed)
+    assert len(seeds) == 6
+    assert all(len(each) == 1 for each in seeds.values())
+    assert len(set.union(*seeds.values())) == 6
+
+
+def test_rows_do_not_depend_on_how_games_are_handed_out():
+    whole = rows_of(arena.tasks(config(), 1, 2, seed=9, done=set(), workers=1))
+    done = {row[0] for row in whole.games[::3]}
+    rest = rows_of(arena.tasks(config(), 1, 2, seed=9, done=done, workers=4))
+    assert {row[0] for row in rest.games} == {row[0] for row in whole.games} - done
+    assert set(rest.games) <= set(whole.games)
+    assert set(rest.seats) <= set(whole.seats)
+
+
+def test_another_experiment_seed_gives_other_games():
+    one = rows_of(arena.tasks(config(), 1, 2, seed=9, done=set(), workers=1))
+    two = rows_of(arena.tasks(config(), 1, 2, seed=10, done=set(), workers=1))
+    assert not {row[4] for row in one.games} & {row[4] for row in two.games}
+
+
+def test_a_bot_against_itself_wins_what_it_loses(tmp_path):
+    """Greedy pig against greedy pig on shared dice: swapping the seats repeats the game."""
+    alone = config(bots=["greedy"], deals=40)
+    rows = rows_of(arena.tasks(alone, 1, 2, seed=1, done=set(), workers=1))
+    with Store.create(tmp_path / "results.sqlite", "x") as store:
+        store.begin_run(1, "processes")
+        store.add(rows)
+        summary = analysis.summarise(alone, 1, 2, store)
+    assert summary is not None
+    assert summary.standings[0].utility.value == 0
+    assert summary.standings[0].elo is None
+    assert summary.complete
+
+
+def test_a_game_is_cut_at_its_own_bound():
+    class Holder:
+        """Banks nothing, for ever."""
+
+        name = "holder"
+
+        def begin(self):
+            pass
+
+        def choose(self, position, seed):
+            return type("Result", (), {"action": 1})
+
+    rules = games.spec("pig").make_rules({"goal": 2})
+    record = arena.play_game(rules, [Holder(), Holder()], 1, [1, 2])
+    assert not record.finished
+    assert record.n_moves == rules.max_game_length()
+    assert record.utilities == [0, 0]
+
+
+def test_standings_count_what_was_played(tmp_path):
+    three = config(bots=["greedy", "random"], deals=25)
+    rows = rows_of(arena.tasks(three, 1, 2, seed=2, done=set(), workers=1))
+    with Store.create(tmp_path / "results.sqlite", "x") as store:
+        store.begin_run(1, "processes")
+        store.add(rows)
+        summary = analysis.summarise(three, 1, 2, store)
+    assert summary is not None
+    utilities = {bot: [u for _, _, each, u in rows.seats if each == bot] for bot in three.bots}
+    for standing in summary.standings:
+        own = utilities[standing.bot]
+        assert standing.seats == len(own) == 50
+        assert standing.utility.value == pytest.approx(sum(own) / 50)
+        assert standing.share.value == sum(value > 0 for value in own) / 50
+    assert summary.standings[0].bot == "greedy"  # holding at 20 beats a coin
+    assert summary.by_wins
+
+
+def test_stakes_are_ranked_by_utility_and_not_by_wins(tmp_path):
+    """In Kuhn poker a bot may win less often and gain more."""
+    poker = config(game="quandary_kuhn", deals=100)
+    rows = rows_of(arena.tasks(poker, 1, 2, seed=2, done=set(), workers=1))
+    with Store.create(tmp_path / "results.sqlite", "x") as store:
+        store.begin_run(1, "processes")
+        store.add(rows)
+        summary = analysis.summarise(poker, 1, 2, store)
+    assert summary is not None
+    assert not summary.by_wins
+    values = [standing.utility.value for standing in summary.standings]
+    assert values == sorted(values, reverse=True)
+
+
+def test_players_are_made_once():
+    assert players.cached("random", "quandary_pig") is players.cached("random", "quandary_pig")

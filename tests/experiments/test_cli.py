@@ -1,0 +1,65 @@
+"""The command: exit codes, one clear line, no traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.experiments.command import ENVIRONMENT, ROOT, command_line, quandary
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["games", "chess"], "no game is called 'chess'"),
+        (["games", "pig(goal=x)"], "a whole number"),
+        (["bots", "nobody"], "nobody"),
+        (["run", "no-such-config"], "configs that ship"),
+        (["run", "no-such.toml"], "configs that ship"),
+        (["report", "no-such-folder"], "no-such-folder"),
+        (["fly"], "fly"),
+        (["run"], "CONFIG"),
+        (["run", "x", "--workers", "many"], "workers"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(words, says, capsys):
+    code, output, errors = command_line(capsys, *words)
+    assert code == 2
+    assert output == ""
+    assert says.lower() in errors.lower()
+    assert len(errors.strip().splitlines()) == 1
+
+
+def test_a_bad_game_in_a_process_of_its_own():
+    """What C++ code prints would show here and not above."""
+    done = quandary("games", "chess")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [["games"], ["games", "pig"], ["bots"], ["bots", "random"], ["ladder"], ["--help"]])
+def test_listings(words, capsys):
+    code, _, errors = command_line(capsys, *words)
+    assert (code, errors) == (0, "")
+
+
+def test_no_arguments_show_the_help():
+    done = quandary()
+    assert done.returncode == 2
+    assert "Commands" in done.stderr
+
+
+def test_a_closed_pipe_ends_quietly():
+    running = subprocess.Popen(
+        [sys.executable, "-m", "experiments", "games"],
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    running.stdout.close()
+    assert running.stderr.read() == ""
+    assert running.wait(timeout=60) == 141

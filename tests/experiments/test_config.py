@@ -1,0 +1,83 @@
+"""Experiment configs: what is wrong is named by file and key."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine_ext.errors import ConfigError
+from experiments import config, report, run
+
+GOOD = """
+name = "trial"
+seed = 7
+[[arena]]
+game = "pig"
+bots = ["random", "greedy"]
+deals = 10
+"""
+
+
+def prepared(text, tmp_path):
+    path = tmp_path / "trial.toml"
+    path.write_text(text)
+    return run.prepare(config.read(path), str(path))
+
+
+def test_games_and_bots_are_written_out_in_full(tmp_path):
+    found = prepared(GOOD.replace("pig", "pig(goal=30)").replace('"greedy"', '" greedy ( ) "'), tmp_path).config
+    assert found.arena[0].game == "quandary_pig(goal=30)"
+    assert found.arena[0].bots == ["random", "greedy"]
+
+
+def test_the_written_out_config_is_the_same_experiment(tmp_path):
+    first = prepared(GOOD, tmp_path)
+    again = prepared(report.to_toml(first.config), tmp_path)
+    assert again.identity() == first.identity()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"trial"', '"Trial run"', "name: "),
+        ("seed = 7", "seed = -1", "seed: "),
+        ("seed = 7", "sead = 7", "sead: this key is unknown"),
+        ("seed = 7", "seed = 1.5", "seed: "),
+        ("deals = 10", "", "arena[1].deals: this key is missing"),
+        ("deals = 10", "deals = 0", "arena[1].deals: "),
+        ("deals = 10", 'deals = "10"', "arena[1].deals: "),
+        ('["random", "greedy"]', "[]", "arena[1].bots: "),
+        ('["random", "greedy"]', '["random", "random"]', "arena[1]: bots lists 'random' twice"),
+        ('["random", "greedy"]', '["random", "greedily"]', "arena[1].bots[2]: "),
+        ('["random", "greedy"]', '["random", "greedy(x=1)"]', "arena[1].bots[2]: "),
+        ('"pig"', '"pigg"', "arena[1].game: "),
+        ('"pig"', '"chess"', "arena[1].game: "),
+        ("[[arena]]", "[[arenas]]", "arenas: this key is unknown"),
+        ("[[arena]]", "[[arena", "trial.toml: "),
+        (GOOD, 'name = "empty"', "nothing to run"),
+        ("seed = 7", "seed = 7\nseed = 8", "trial.toml: "),
+    ],
+)
+def test_a_wrong_key_is_named(old, new, says, tmp_path):
+    assert old in GOOD
+    with pytest.raises(ConfigError) as caught:
+        prepared(GOOD.replace(old, new), tmp_path)
+    assert says in str(caught.value)
+    assert "trial.toml" in str(caught.value)
+
+
+def test_a_bot_named_twice_under_two_names_plays_once(tmp_path):
+    found = prepared(GOOD.replace('"greedy"', '"random()", "greedy"'), tmp_path)
+    assert found.config.arena[0].bots == ["random", "greedy"]
+    assert any("plays once" in note for note in found.notes)
+
+
+def test_a_config_that_ships_is_found_by_name_and_a_missing_one_lists_them():
+    with pytest.raises(ConfigError, match="configs that ship"):
+        config.find("no-such-config")
+
+
+def test_not_a_text_file(tmp_path):
+    path = tmp_path / "binary.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=r"binary\.toml"):
+        config.read(path)

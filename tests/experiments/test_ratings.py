@@ -1,0 +1,115 @@
+"""Intervals and ratings against literature, closed forms and scipy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from experiments import ratings
+
+
+@pytest.mark.parametrize(
+    ("utilities", "shares"),
+    [
+        ([1, -1], [1, 0]),
+        ([0, 0], [0.5, 0.5]),
+        ([0.25, 0.25, -0.5], [0.5, 0.5, 0]),
+        ([0, 0, 0, 0], [0.25] * 4),
+        ([12.0], [1]),
+        ([0.0], [0]),
+    ],
+)
+def test_a_win_shared_by_w_counts_one_over_w(utilities, shares):
+    assert ratings.win_shares(utilities) == shares
+
+
+@pytest.mark.parametrize(
+    # Newcombe, Statistics in Medicine 17 (1998), table I, method 3 (score, no continuity correction)
+    ("successes", "trials", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0000, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_agrees_with_newcombes_table(successes, trials, low, high):
+    found = ratings.wilson(successes, trials)
+    assert (found.low, found.high) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
+    assert found.value == successes / trials
+
+
+def test_bootstrap_of_independent_values_is_near_the_normal_interval():
+    values = np.random.default_rng(1).normal(3, 2, size=400)
+    found = ratings.bootstrap_mean([[value] for value in values], "test")
+    error = stats.sem(values)
+    assert found.value == pytest.approx(values.mean())
+    assert found.low == pytest.approx(values.mean() - 1.96 * error, abs=0.25 * error)
+    assert found.high == pytest.approx(values.mean() + 1.96 * error, abs=0.25 * error)
+
+
+def test_bootstrap_resamples_whole_deals():
+    """Two opposite games in every deal: the mean is 0 in every resample."""
+    found = ratings.bootstrap_mean([[1, -1]] * 50, "test")
+    assert (found.value, found.low, found.high) == (0, 0, 0)
+
+
+def test_bootstrap_is_seeded_by_its_key():
+    values = [[v] for v in np.random.default_rng(2).normal(size=50)]
+    assert ratings.bootstrap_mean(values, "a", 1) == ratings.bootstrap_mean(values, "a", 1)
+    assert ratings.bootstrap_mean(values, "a", 1) != ratings.bootstrap_mean(values, "a", 2)
+
+
+def test_one_deal_says_nothing_about_spread():
+    found = ratings.bootstrap_mean([[1, 2]], "test")
+    assert found.value == 1.5
+    assert (found.low, found.high) == (-math.inf, math.inf)
+
+
+def duel(wins: int, losses: int) -> np.ndarray:
+    """Scores [deals, 2, 2] of single games, wins and losses shuffled."""
+    results = np.random.default_rng(3).permutation([1] * wins + [0] * losses)
+    scores = np.zeros((wins + losses, 2, 2))
+    scores[:, 0, 1], scores[:, 1, 0] = results, 1 - results
+    return scores
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(75, 25), (50, 50), (100, 0)])
+def test_two_bots_have_the_closed_form_rating(wins, losses):
+    """With one virtual draw the most likely odds are (wins + 1/2) to (losses + 1/2)."""
+    found = ratings.bradley_terry(duel(wins, losses)).elo
+    apart = 400 * math.log10((wins + 0.5) / (losses + 0.5))
+    assert found[0].value - found[1].value == pytest.approx(apart, abs=1e-6)
+    assert found[0].value + found[1].value == pytest.approx(0, abs=1e-9)
+    assert found[0].low < found[0].value < found[0].high
+
+
+def test_the_model_error_of_two_bots_is_the_binomial_one():
+    """Var(log odds) = 1 / (n p (1 - p)); each strength carries half the difference."""
+    found = ratings.bradley_terry(duel(60, 40)).elo[0]
+    n, p = 101, 60.5 / 101
+    error = 0.5 * 400 / math.log(10) / math.sqrt(n * p * (1 - p))
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.02)
+
+
+def test_strengths_behind_simulated_games_are_found_again():
+    true = np.array([0.9, 0.2, -0.3, -0.8])
+    rng = np.random.default_rng(4)
+    deals, n = 4000, len(true)
+    scores = np.zeros((deals, n, n))
+    for i in range(n):
+        for j in range(i + 1, n):
+            won = rng.random(deals) < 1 / (1 + np.exp(true[j] - true[i]))
+            scores[:, i, j], scores[:, j, i] = won, ~won
+    found = ratings.bradley_terry(scores)
+    expected = 400 / math.log(10) * (true - true.mean())
+    assert [each.value for each in found.elo] == pytest.approx(expected, abs=12)
+    inside = [each.low <= value <= each.high for each, value in zip(found.elo, expected, strict=True)]
+    assert sum(inside) >= 3
+    assert found.better[0, 3] > 0.999
+    assert found.better[0, 3] + found.better[3, 0] == pytest.approx(1)
+
+
+def test_correlated_games_widen_the_interval():
+    """Every game entered four times in its deal carries no more than it did once."""
+    once = ratings.bradley_terry(duel(60, 40)).elo[0]
+    repeated = ratings.bradley_terry(4 * duel(60, 40)).elo[0]
+    assert repeated.high - repeated.low == pytest.approx(once.high - once.low, rel=0.1)

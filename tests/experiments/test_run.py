@@ -1,0 +1,183 @@
+"""`quandary run` as a whole: the same rows for any number of workers and after a kill."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from experiments import run
+from experiments.store import Store, dump
+from tests.experiments.command import command_line, quandary, start
+
+CONFIG = """
+name = "trial"
+title = "A trial"
+seed = 11
+[[arena]]
+game = "pig(goal=60)"
+bots = ["random", "greedy"]
+deals = {deals}
+[[arena]]
+game = "kuhn"
+bots = ["random", "greedy"]
+deals = 30
+"""
+
+
+def rows(folder: Path):
+    with Store.read(folder / "results.sqlite") as store:
+        return dump(store)
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("config") / "trial.toml"
+    path.write_text(CONFIG.format(deals=60))
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished(config, tmp_path_factory) -> Path:
+    """A finished run in one process."""
+    folder = tmp_path_factory.mktemp("runs") / "one"
+    done = quandary("run", config, "--out", folder, "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    assert "greedy" in done.stdout
+    assert f"report: {folder / 'report.html'}" in done.stdout
+    return folder
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_rows_do_not_depend_on_the_number_of_workers(workers, config, finished, tmp_path):
+    done = quandary("run", config, "--out", tmp_path / "r", "--workers", workers)
+    assert done.returncode == 0, done.stderr
+    assert rows(tmp_path / "r") == rows(finished)
+
+
+def test_a_killed_run_resumes_to_the_same_rows(tmp_path):
+    config, folder = tmp_path / "trial.toml", tmp_path / "r"
+    config.write_text(CONFIG.format(deals=1000))
+    running = start("run", config, "--out", folder, "--workers", 3)
+    results = folder / "results.sqlite"
+    deadline = time.monotonic() + 60
+    while not (results.exists() and results.stat().st_size > 80_000) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    assert running.wait() == -signal.SIGKILL
+    running.communicate()
+    resumed = quandary("run", config, "--out", folder, "--workers", 2, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    left, total = map(int, re.search(r"(\d+) of (\d+) jobs to do", resumed.stderr).groups())
+    assert 0 < left < total == 2060, "the kill came too early or too late to test anything"
+    run.run(config, tmp_path / "whole", workers=1)
+    assert rows(folder) == rows(tmp_path / "whole")
+    with Store.read(results) as store:
+        assert len(store.runs()) == 2
+
+
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
+    config, folder = tmp_path / "trial.toml", tmp_path / "r"
+    config.write_text(CONFIG.format(deals=20_000))
+    running = start("run", config, "--out", folder, "--workers", 2)
+    results = folder / "results.sqlite"
+    deadline = time.monotonic() + 60
+    while not (results.exists() and results.stat().st_size > 80_000) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert "--resume" in errors
+    assert "Traceback" not in errors
+    with Store.read(results) as store:
+        assert len(store.games()) > 0
+
+
+def test_the_manifest_says_where_the_numbers_come_from(finished):
+    content = json.loads((finished / "manifest.json").read_text())
+    assert content["seed"] == 11
+    assert content["reproducible"] is True
+    assert content["identity"]["games"]["quandary_pig(goal=60)"]["version"] >= 1
+    assert content["identity"]["config"]["arena"][0]["bots"] == ["random", "greedy"]
+    assert {"python", "open_spiel", "numpy"} <= set(content["versions"])
+    assert content["machine"]["cores"] >= 1
+
+
+def test_the_report_stands_alone(finished):
+    page = (finished / "report.html").read_text()
+    assert "<svg" in page
+    assert page.count("<svg") >= 2
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', page)  # nothing is fetched
+    assert "<script" not in page
+    assert "greedy" in page
+    assert "seed = 11" in page  # the config, to run it again
+
+
+def test_the_report_is_rebuilt_from_the_folder(finished):
+    page = (finished / "report.html").read_text()
+    (finished / "report.html").unlink()
+    done = quandary("report", finished)
+    assert done.returncode == 0, done.stderr
+    again = (finished / "report.html").read_text()
+    built = re.compile(r"report built [\d\- :]+")
+    assert built.sub("", again) == built.sub("", page)
+
+
+def test_a_folder_with_results_is_not_written_over(config, finished):
+    before = (finished / "results.sqlite").read_bytes(), (finished / "manifest.json").read_bytes()
+    done = quandary("run", config, "--out", finished)
+    assert done.returncode == 2
+    assert "nothing is written over" in done.stderr
+    assert ((finished / "results.sqlite").read_bytes(), (finished / "manifest.json").read_bytes()) == before
+
+
+def test_without_out_the_next_free_folder_is_taken(config, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for expected in ("runs/trial", "runs/trial-2"):
+        run.run(config)
+        assert (tmp_path / expected / "report.html").exists()
+    done = quandary("run", config, "--resume", "--workers", 1, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "0 of 180 jobs to do, 1 worker, into runs/trial-2" in done.stderr
+
+
+def test_another_config_does_not_resume(config, finished, tmp_path):
+    other = tmp_path / "trial.toml"
+    other.write_text(config.read_text().replace("seed = 11", "seed = 12"))
+    done = quandary("run", other, "--out", finished, "--resume")
+    assert done.returncode == 2
+    assert "its config differ from those of" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("manifest.json", b"{"),
+        ("manifest.json", b"[]"),
+        ("manifest.json", b'{"identity": {}}'),
+        ("results.sqlite", b"rubbish" * 1000),
+        ("results.sqlite", b""),
+    ],
+)
+def test_a_damaged_run_folder_is_named_and_left_alone(name, content, config, finished, tmp_path, capsys):
+    for file in ("manifest.json", "results.sqlite"):
+        (tmp_path / file).write_bytes((finished / file).read_bytes())
+    (tmp_path / name).write_bytes(content)
+    for words in (("report", tmp_path), ("run", config, "--out", tmp_path, "--resume"), ("ladder", tmp_path)):
+        code, _, errors = command_line(capsys, *words)
+        assert code == 2
+        assert name in errors
+        assert len(errors.strip().splitlines()) == 1
+    assert (tmp_path / name).read_bytes() == content
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_the_ladder_takes_the_first_of_each_arena(finished):
+    done = quandary("ladder", finished)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("[[row]]") == 2
+    assert 'game = "quandary_pig(goal=60)"\nbot = "greedy"' in done.stdout
