@@ -1,0 +1,154 @@
+# cython: language_level=3
+"""Attack allocation: which creatures a defender can lose to an attack total.
+
+The defender puts its creatures in front of the attack one at a time, in an order it chooses. While
+something remains of the total, a creature whose defence is at most the remainder is destroyed and
+its defence is taken off; the first creature that survives ends the defence, and so does a remainder
+of 0, even before a creature of defence 0.
+
+With fixed defences the order matters only through the set lost, and the sets need no walk over
+orders: a set S can be lost exactly when it is empty or the total is above 0, its defences sum to at
+most the total (those of defence 0 go first), and the defence can end there: everyone is lost, the
+remainder is 0, or someone outside S has a defence above the remainder.
+
+A set of creatures is a bit mask, bit i for creature i. Nothing here needs the GIL or allocates.
+"""
+from libc.stdint cimport int32_t, uint32_t
+
+from engine_ext.debug cimport QUANDARY_CHECK
+
+
+cdef enum:
+    ATTACK_LIMIT = 20                     # most creatures of one defence
+
+
+cdef struct AttackWalk:                   # all outcomes of one attack, in ascending order of their masks
+    int32_t total
+    int32_t n
+    int32_t defenses[ATTACK_LIMIT]
+    int32_t largest[ATTACK_LIMIT]         # creatures by falling defence
+    uint32_t mask                         # the next candidate
+    int32_t left                          # total minus its defences, possibly negative
+
+
+cdef inline uint32_t attack_resolve(int32_t total, const int32_t *defenses,
+                                    const int32_t *order, int32_t n) noexcept nogil:
+    """The creatures lost when they defend in this order; order[n] names each creature once."""
+    cdef uint32_t lost = 0
+    cdef int32_t i
+    for i in range(n):
+        if total <= 0 or total < defenses[order[i]]:
+            break
+        total -= defenses[order[i]]
+        lost |= <uint32_t>1 << order[i]
+    return lost
+
+
+cdef inline void attack_begin(AttackWalk *walk, int32_t total, const int32_t *defenses, int32_t n) noexcept nogil:
+    """Start the walk over the outcomes of an attack of `total` on defenses[n], each 0 or more."""
+    cdef int32_t i, j
+    QUANDARY_CHECK(0 <= n <= ATTACK_LIMIT, "attack_begin: more creatures than ATTACK_LIMIT")
+    walk.total = total
+    walk.n = n
+    walk.mask = 0
+    walk.left = total
+    for i in range(n):
+        walk.defenses[i] = defenses[i]
+        j = i
+        while j > 0 and defenses[walk.largest[j - 1]] < defenses[i]:
+            walk.largest[j] = walk.largest[j - 1]
+            j -= 1
+        walk.largest[j] = i
+
+
+cdef inline bint _attack_ends(const AttackWalk *walk, uint32_t mask, int32_t left) noexcept nogil:
+    """Whether the defence can end when exactly these are lost and `left` >= 0 remains."""
+    cdef int32_t i
+    if left == 0:
+        return True
+    for i in range(walk.n):
+        if not mask >> walk.largest[i] & 1:
+            return walk.defenses[walk.largest[i]] > left
+    return True
+
+
+cdef inline int32_t attack_next(AttackWalk *walk) noexcept nogil:
+    """The next outcome, or -1 when there is none left."""
+    cdef uint32_t mask = walk.mask, step
+    cdef uint32_t end = <uint32_t>1 << walk.n
+    cdef int32_t left = walk.left, low
+    while mask < end:
+        if mask != 0 and walk.total <= 0:
+            break
+        if left >= 0:
+            step = 1
+        else:
+            step = mask & (<uint32_t>0 - mask)     # with more low creatures it would be too much all the more
+        # Add `step` to the mask as a binary number and keep `left` in step with it.
+        walk.mask = mask
+        walk.left = left
+        low = 0
+        while not step >> low & 1:
+            low += 1
+        while mask >> low & 1:
+            left += walk.defenses[low]
+            mask ^= <uint32_t>1 << low
+            low += 1
+        mask |= <uint32_t>1 << low
+        if low < walk.n:
+            left -= walk.defenses[low]
+        if walk.left >= 0 and _attack_ends(walk, walk.mask, walk.left):
+            step = walk.mask
+            walk.mask = mask
+            walk.left = left
+            return <int32_t>step
+    walk.mask = end
+    return -1
+
+
+cdef inline uint32_t attack_best(int32_t total, const int32_t *defenses, const double *values, int32_t n,
+                                 double *kept) noexcept nogil:
+    """The outcome that keeps the most value, the smallest mask among equals; kept[0] gets the value."""
+    cdef AttackWalk walk
+    cdef uint32_t best = 0
+    cdef int32_t lost, i
+    cdef double value, most = 0.0
+    cdef bint first = True
+    attack_begin(&walk, total, defenses, n)
+    while True:
+        lost = attack_next(&walk)
+        if lost < 0:
+            break
+        value = 0.0
+        for i in range(n):
+            if not lost >> i & 1:
+                value += values[i]
+        if first or value > most:
+            first = False
+            most = value
+            best = <uint32_t>lost
+    kept[0] = most
+    return best
+
+
+cdef inline void attack_order(const int32_t *defenses, uint32_t lost, int32_t n, int32_t *order) noexcept nogil:
+    """An order of defence that loses exactly these, for an outcome `lost`: those of defence 0, the
+    others lost, then the survivors by falling defence. order[n] gets all creatures."""
+    cdef int32_t i, j, k, count = 0
+    for i in range(n):
+        if lost >> i & 1 and defenses[i] == 0:
+            order[count] = i
+            count += 1
+    for i in range(n):
+        if lost >> i & 1 and defenses[i] != 0:
+            order[count] = i
+            count += 1
+    k = count
+    for i in range(n):
+        if not lost >> i & 1:
+            j = count
+            while j > k and defenses[order[j - 1]] < defenses[i]:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = i
+            count += 1
