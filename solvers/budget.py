@@ -1,0 +1,66 @@
+"""Deals a search's limit out in batches, so that compiled loops run long and clocks are read rarely.
+
+A batch is short enough to keep the time limit (within 1 % of it, or one simulation) and to let an
+interrupt through (about 50 ms), and long enough that the work between two batches costs nothing.
+Under a limit in simulations alone the batches change nothing but when Python looks up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from engine_ext.errors import LimitError
+from solvers.contract import Limit
+
+BATCH_S = 0.05
+_TIME_SHARE = 0.01
+_UNLIMITED = 2**62
+
+
+def batches(
+    simulations: int | None, seconds: float | None, clock: Callable[[], float] = time.perf_counter
+) -> Iterator[int]:
+    """Yield how many simulations to make next, until the limit is reached.
+
+    Args:
+        simulations: how many in all; None for no such limit.
+        seconds: wall-clock time, counted from the first batch; None for no such limit.
+        clock: seconds of a monotonic clock.
+
+    Yields:
+        The size of the next batch, at least 1; the consumer makes exactly that many.
+    """
+    start_s = clock()
+    left = _UNLIMITED if simulations is None else simulations
+    done = 0
+    size = 1
+    while left > 0:
+        elapsed_s = clock() - start_s
+        target_s = BATCH_S
+        if seconds is not None:
+            if elapsed_s >= seconds:
+                return
+            target_s = min(BATCH_S, _TIME_SHARE * seconds, seconds - elapsed_s)
+        if done:
+            # Never more than four times as many at once as so far: the first simulations of a
+            # search, in a cold cache and a small tree, say little about the later ones.
+            size = max(1, min(int(target_s * done / max(elapsed_s, 1e-9)), 4 * done))
+        size = min(size, left)
+        yield size
+        done += size
+        left -= size
+
+
+def simulation_limit(limit: Limit) -> int | None:
+    """How many simulations a limit allows a searcher that grows at most one node in each.
+
+    Such a searcher keeps a limit in nodes by making no more simulations than that many.
+
+    Raises:
+        LimitError: only a depth is given, which never ends such a search.
+    """
+    if limit.simulations is None and limit.nodes is None and limit.seconds is None:
+        raise LimitError("a depth alone does not end this search: give simulations, nodes or seconds as well")
+    counts = [count for count in (limit.simulations, limit.nodes) if count is not None]
+    return min(counts, default=None)
