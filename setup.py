@@ -5,6 +5,7 @@ Environment switches, each its own build flavour (a change of flavour rebuilds e
     QUANDARY_SANITIZE=1 address and undefined-behaviour sanitizers, on top of QUANDARY_DEBUG
     QUANDARY_NATIVE=1   -march=native; fast, but not the same bits on every machine
     QUANDARY_COVERAGE=1 line tracing for coverage of .pyx files
+    QUANDARY_ANNOTATE=1 HTML pages that show where generated code touches Python
     QUANDARY_JOBS=N     compile N files at once (default: all processors)
 """
 
@@ -54,6 +55,7 @@ DIRECTIVES = {
     "nonecheck": False,
     "cdivision": True,
     "embedsignature": True,
+    "show_performance_hints": switch("QUANDARY_ANNOTATE"),
     "linetrace": switch("QUANDARY_COVERAGE"),
 }
 
@@ -119,6 +121,7 @@ setup(
         nthreads=JOBS,
         force=FORCE,
         annotate=switch("QUANDARY_ANNOTATE"),
+        quiet=True,
     ),
     cmdclass={"build_ext": BuildExtensions},
 )

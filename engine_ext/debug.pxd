@@ -22,7 +22,7 @@ cdef extern from *:
         ((condition) ? (void)0 : quandary_check_failed((text), __FILE__, __LINE__))
     #define QUANDARY_DEBUG_BUILD 1
     #else
-    #define QUANDARY_CHECK(condition, text) ((void)0)
+    #define QUANDARY_CHECK(condition, text) ((void)(text))
     #define QUANDARY_DEBUG_BUILD 0
     #endif
     #endif
