@@ -48,7 +48,7 @@ from solvers.tree import TreeRules
 
 cdef enum:
     PATH_LIMIT = 1 << 16       # most decisions of one descent; beyond it the playout takes over
-    EDGES_A_NODE = 32          # the edge budget is this many times the node budget
+    EDGES_A_NODE = 8           # the edge budget is this many times the node budget
     SEARCH_STREAM = 1          # keys of the random streams that belong to one seed
     MOVE_STREAM = 2
     CAPACITY_LIMIT = 0x7FFF    # most actions of one node
@@ -85,12 +85,13 @@ cdef class InfoTree:
     """One tree of information sets, grown from one position.
 
     Args:
-        position: the root; a decision is resampled for its seat, a chance node is not.
+        position: the root; a decision is resampled for its seat, a chance node is not, and then
+            nobody searches: nodes are those of the seat to move.
         seed: int in [0, 2**64).
         thread: which of several trees grown at once from that seed.
         settings: the parameters of the searcher, checked.
         node_limit: most nodes, at least 1; memory is bounded by node_limit times 16 bytes and
-            32 actions of 24 bytes each, and half-filled slots of 16 bytes.
+            8 actions of 24 bytes each, and a table of at least two slots of 16 bytes a node.
         depth: longest descent inside the tree, decisions and chance nodes; None for no such bound.
 
     Attributes:
@@ -516,7 +517,7 @@ class InformationSetSearcher:
         parameters: of the subclass's `PARAMETERS`; missing ones take their defaults.
 
     Raises:
-        SpecError: an unknown parameter.
+        SpecError: an unknown parameter, or two that contradict each other.
         LimitError: a limit out of range.
     """
 
@@ -528,6 +529,8 @@ class InformationSetSearcher:
         if unknown:
             raise SpecError(f"{self.name} has no parameter {min(unknown)!r}; it has: {', '.join(self.PARAMETERS)}")
         self.parameters = {key: parameter.default for key, parameter in self.PARAMETERS.items()} | parameters
+        if self.parameters["observer"] == "single" and self.parameters["root"] == "game":
+            raise SpecError(f"{self.name}: observer=single searches from one seat's view, and root=game from nobody's")
         limits = {key: self.parameters[key] for key in ("simulations", "nodes", "depth", "seconds")}
         if all(limits[key] is None for key in ("simulations", "nodes", "seconds")):
             limits["simulations"] = DEFAULT_SIMULATIONS

@@ -304,6 +304,8 @@ def test_refusals_name_the_property(leduc):
         SmoothUctSearcher(playout_depth=2).search(position, seed=1)
     with pytest.raises(SpecError, match="eta"):
         IsmctsSearcher(eta=0.5)
+    with pytest.raises(SpecError, match="root=game"):
+        IsmctsSearcher(observer="single", root="game")
     with pytest.raises(ValueError, match="seed"):
         IsmctsSearcher().search(position, seed=-1)
 
