@@ -29,7 +29,8 @@ def batches(
         clock: seconds of a monotonic clock.
 
     Yields:
-        The size of the next batch, at least 1; the consumer makes exactly that many.
+        The size of the next batch, at least 1; the consumer makes exactly that many. However
+        short the time, there is a first one.
     """
     start_s = clock()
     left = _UNLIMITED if simulations is None else simulations
@@ -39,9 +40,9 @@ def batches(
         elapsed_s = clock() - start_s
         target_s = BATCH_S
         if seconds is not None:
-            if elapsed_s >= seconds:
+            if done and elapsed_s >= seconds:
                 return
-            target_s = min(BATCH_S, _TIME_SHARE * seconds, seconds - elapsed_s)
+            target_s = min(BATCH_S, _TIME_SHARE * seconds, max(0.0, seconds - elapsed_s))
         if done:
             # Never more than four times as many at once as so far: the first simulations of a
             # search, in a cold cache and a small tree, say little about the later ones.

@@ -24,7 +24,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.math cimport log, sqrt
+from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
@@ -39,6 +39,7 @@ from engine_ext.rng cimport rng_below, rng_double, rng_seed_keys
 from solvers.keytable cimport (
     NO_NODE, keytable_free, keytable_init, keytable_put, keytable_reserve, keytable_slot,
 )
+from solvers.portable cimport LogTable, log_table_fill, portable_log, quick_log
 
 from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
 from engine_ext.rng import Stream
@@ -52,28 +53,33 @@ cdef enum:
     SEARCH_STREAM = 1          # keys of the random streams that belong to one seed
     MOVE_STREAM = 2
     CAPACITY_LIMIT = 0x7FFF    # most actions of one node
-    TABLE = 2048               # precomputed roots; both tables fit into the first-level cache
+    TABLE = 2048               # precomputed roots, a third of the first-level cache
 
 
-cdef double ROOT_LOG[TABLE]       # sqrt(log(n)): a search spends most of its time on small counts,
-cdef double INVERSE_ROOT[TABLE]   # 1 / sqrt(n)   and reading these is several times quicker
+cdef LogTable LOGS
+cdef double INVERSE_ROOT[TABLE]   # 1 / sqrt(n): most counts of a search are small
 
 cdef void _fill_tables() noexcept:
     cdef int32_t n
-    ROOT_LOG[0] = INVERSE_ROOT[0] = 0.0
+    log_table_fill(&LOGS)
+    INVERSE_ROOT[0] = 0.0
     for n in range(1, TABLE):
-        ROOT_LOG[n] = sqrt(log(<double>n))
         INVERSE_ROOT[n] = 1.0 / sqrt(<double>n)
 
 _fill_tables()
 
 
 cdef inline double root_log(int32_t n) noexcept nogil:
-    return ROOT_LOG[n] if n < TABLE else sqrt(log(<double>n))
+    return sqrt(quick_log(&LOGS, n))
 
 
 cdef inline double inverse_root(int32_t n) noexcept nogil:
     return INVERSE_ROOT[n] if n < TABLE else 1.0 / sqrt(<double>n)
+
+
+def logarithms(double x):
+    """(`portable_log`, `quick_log`) of x, for their test."""
+    return portable_log(x), quick_log(&LOGS, x)
 
 
 cdef inline uint64_t seat_key(uint64_t key, int32_t seat) noexcept nogil:

@@ -12,7 +12,7 @@ import games
 from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
 from engine_ext.rng import Stream
 from solvers.contract import Limit
-from solvers.ismcts import IsmctsSearcher, SmoothUctSearcher
+from solvers.ismcts import IsmctsSearcher, SmoothUctSearcher, logarithms
 from solvers.specs import make_searcher
 from solvers.tree import as_game
 from tests.reference import exact, information_sets
@@ -156,6 +156,15 @@ def test_a_chance_root_is_self_play_of_the_whole_game(players):
     assert len(result.values) == players
 
 
+def test_portable_logarithms():
+    """Over all counts a search can meet: within two units in the last place of the C library's, and
+    the quick one to 1e-12."""
+    for x in [*range(1, 5000), *(int(1.37**k) for k in range(28, 68)), 2**31 - 1]:
+        portable, quick = logarithms(x)
+        assert abs(portable - math.log(x)) <= 2 * math.ulp(math.log(x))
+        assert quick == pytest.approx(math.log(x), rel=1e-12, abs=1e-12)
+
+
 # ---- exploitability ----------------------------------------------------------------------------
 
 
@@ -253,6 +262,7 @@ def test_limits():
     timed = IsmctsSearcher(seconds=0.05).search(position, seed=1)
     assert timed.seconds >= 0.05
     assert not timed.reproducible
+    assert IsmctsSearcher(seconds=1e-6).search(position, seed=1).simulations >= 1  # and never none
     shallow = IsmctsSearcher(simulations=500, depth=1).search(position, seed=1)
     assert shallow.nodes == 1
     with pytest.raises(LimitError, match="depth alone"):

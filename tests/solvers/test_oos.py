@@ -185,6 +185,7 @@ def test_limits():
     timed = OosSearcher(seconds=0.05).search(position, seed=1)
     assert timed.seconds >= 0.05
     assert not timed.reproducible
+    assert OosSearcher(seconds=1e-6).search(position, seed=1).simulations >= 1  # and never none
     with pytest.raises(LimitError, match="depth"):
         OosSearcher().search(position, seed=1, limit=Limit(depth=2, simulations=10))
 

@@ -1,0 +1,68 @@
+"""Dealing a limit out in batches: counts are exact, time is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine_ext.errors import LimitError
+from solvers.budget import BATCH_S, batches, simulation_limit
+from solvers.contract import Limit
+
+
+class Clock:
+    """Stands still but for the work that is done under it."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.mark.parametrize("simulations", [1, 2, 1000, 12_345_678])
+@pytest.mark.parametrize("cost_s", [1e-8, 1e-4])
+def test_simulations_are_exact(simulations, cost_s):
+    clock = Clock()
+    done = 0
+    for count in batches(simulations, None, clock):
+        assert count >= 1
+        assert count == 1 or count * cost_s <= 1.01 * BATCH_S
+        done += count
+        clock.now_s += count * cost_s
+    assert done == simulations
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.1, 3.0])
+@pytest.mark.parametrize("cost_s", [1e-7, 1e-3, 0.7, 9.0])
+def test_time_is_kept_within_five_percent_or_one_simulation(seconds, cost_s):
+    clock = Clock()
+    for count in batches(None, seconds, clock):
+        clock.now_s += count * cost_s
+    spent_s = clock.now_s - 100.0
+    assert spent_s >= seconds * (1 - 1e-9)
+    assert spent_s <= seconds + max(0.05 * seconds, cost_s) + 1e-9
+
+
+def test_simulations_that_slow_down_do_not_break_the_limit():
+    """Each twice as costly as the thousandth before it."""
+    clock, done = Clock(), 0
+    for count in batches(None, 1.0, clock):
+        clock.now_s += count * 1e-6 * (1 + done / 1000)
+        done += count
+    assert 1.0 <= clock.now_s - 100.0 <= 1.05
+
+
+def test_the_first_limit_reached_ends_it():
+    clock, done = Clock(), 0
+    for count in batches(500, 1.0, clock):
+        done += count
+        clock.now_s += count * 0.004
+    assert done == pytest.approx(250, abs=13)
+
+
+def test_what_a_limit_allows():
+    assert simulation_limit(Limit(simulations=10, nodes=20)) == 10
+    assert simulation_limit(Limit(simulations=30, nodes=20, depth=3)) == 20
+    assert simulation_limit(Limit(seconds=1.0)) is None
+    with pytest.raises(LimitError, match="depth alone"):
+        simulation_limit(Limit(depth=4))
