@@ -176,5 +176,22 @@ def show_ladder(
     print(ladder.write(rows), end="")
 
 
+# ---- playing -----------------------------------------------------------------------------------
+
+
+@app.command("play")
+def play_game(
+    game: Annotated[str, typer.Argument(help="one of our games; with --load it must be the saved one")],
+    bot: Annotated[list[str] | None, typer.Option(help="once for all other seats, or once for each")] = None,
+    seat: Annotated[int, typer.Option(help="your seat, from 0", min=0)] = 0,
+    seed: Annotated[int | None, typer.Option(help="of the dice and the bots; default: a new one", min=0)] = None,
+    load: Annotated[Path | None, typer.Option(help="go on with a saved game")] = None,
+) -> None:
+    """Play against bots in the terminal; `help` in the game lists what you can type."""
+    from experiments import play
+
+    play.play(game, bot or ["strongest"], seat=seat, seed=seed, load=load)
+
+
 if __name__ == "__main__":
     main()

@@ -102,6 +102,8 @@ def read(path: Path) -> list[Row]:
         if missing:
             raise DataError(f"{path}: row {number}: the key {min(missing)!r} is missing")
         interval = row.get("interval")
+        if interval is not None and (len(interval) != 2 or not all(isinstance(end, (int, float)) for end in interval)):
+            raise DataError(f"{path}: row {number}: interval is {interval!r}, it must be two numbers")
         found.append(
             Row(
                 game=row["game"],

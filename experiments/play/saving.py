@@ -1,0 +1,104 @@
+"""Saved games: JSON with a version and a checksum, replayed move by move when loaded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from engine_ext.errors import QuandaryError, SavedStateError
+from experiments import files, gametext
+from experiments.config import digest
+from experiments.play.session import Session
+
+FORMAT, VERSION = "quandary game", 1
+FIELDS: dict[str, type] = {
+    "format": str,
+    "version": int,
+    "game": str,
+    "game_version": int,
+    "data_sha256": str,
+    "seed": int,
+    "seat": int,
+    "bots": list,
+    "actions": list,
+    "checksum": str,
+}
+
+
+def save(session: Session, path: Path, *, replace: bool = False) -> None:
+    """Write a game to a file, whole or not at all.
+
+    Args:
+        replace: write over a file that exists.
+
+    Raises:
+        SavedStateError: the file exists, or cannot be written.
+    """
+    if path.exists() and not replace:
+        raise SavedStateError(f"{path} exists; it is not written over")
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "game": session.game.text,
+        "game_version": session.rules.version,
+        "data_sha256": session.rules.digest,
+        "seed": session.seed,
+        "seat": session.seat,
+        "bots": session.bots,
+        "actions": [event.action for event in session.events],
+    }
+    content["checksum"] = digest(content)
+    try:
+        files.write_atomically(path, files.to_json(content))
+    except QuandaryError as error:
+        raise SavedStateError(str(error)) from error
+
+
+def load(path: Path) -> Session:
+    """The game of a file, at the point where it was saved, with all moves to take back.
+
+    Raises:
+        SavedStateError: missing, damaged, of another version of the game or its data.
+    """
+    content = _read(path)
+    try:
+        game = gametext.load(content["game"], own_only=True)
+        assert game.rules is not None
+        if (game.rules.version, game.rules.digest) != (content["game_version"], content["data_sha256"]):
+            raise SavedStateError(
+                f"{path} was saved with version {content['game_version']} of {game.name} and data "
+                f"{content['data_sha256'][:12] or 'of none'}; this is version {game.rules.version} with "
+                f"{game.rules.digest[:12] or 'none'}"
+            )
+        session = Session(game, content["seat"], content["bots"], content["seed"])
+        session.replay(content["actions"])
+    except SavedStateError:
+        raise
+    except QuandaryError as error:
+        raise SavedStateError(f"{path} cannot be taken up: {error}") from error
+    return session
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise SavedStateError(f"{path} does not exist") from error
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise SavedStateError(f"{path} is damaged: {error}") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise SavedStateError(f"{path} is not a saved game")
+    if content.get("version") != VERSION:
+        raise SavedStateError(f"{path} has version {content.get('version')!r}; this quandary reads version {VERSION}")
+    for key, kind in FIELDS.items():
+        if not isinstance(content.get(key), kind):
+            raise SavedStateError(f"{path} is damaged: {key} is missing or not a {kind.__name__}")
+    if set(content) != set(FIELDS):
+        raise SavedStateError(f"{path} is damaged: unknown key {min(set(content) - set(FIELDS))!r}")
+    checksum = content.pop("checksum")
+    if digest(content) != checksum:
+        raise SavedStateError(f"{path} is damaged: its checksum does not match")
+    if not all(isinstance(action, int) for action in content["actions"]):
+        raise SavedStateError(f"{path} is damaged: actions are not all whole numbers")
+    return content

@@ -1,0 +1,345 @@
+"""The terminal: what is drawn, what can be typed."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rich import box
+from rich.columns import Columns
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from engine_ext.errors import ParameterError, QuandaryError
+from experiments import gametext, ladder
+from experiments.play import saving
+from experiments.play.session import CHANCE, Event, Option, Session
+
+HELP = """\
+a number, or the name of an action   make that move
+hint          the odds of every action, as a bot sees them
+undo          take your last move back; the same dice come again
+save FILE     keep the game in a file (save! writes over one that exists)
+load FILE     go on with a saved game instead of this one
+moves         everything that has happened
+look          draw the table again
+new           the same game again, with other dice
+quit          leave (so do Ctrl-D and Ctrl-C)
+hint, undo, moves, look, help and quit may be shortened to their first letter."""
+
+
+def play(text: str, bots: list[str], *, seat: int = 0, seed: int | None = None, load: Path | None = None) -> None:
+    """Play a game in the terminal until the person leaves.
+
+    Args:
+        text: one of our games.
+        bots: one spec for all other seats, or one for each.
+        seat: the person's.
+        seed: of dice and bots; None draws one.
+        load: a saved game to go on with; it must be a game of `text`.
+
+    Raises:
+        ParameterError, SpecError, UnsuitableGameError: as `Session`.
+        SavedStateError: the saved game is damaged, or of another game.
+    """
+    game = gametext.load(text, own_only=True)
+    if load is not None:
+        session = saving.load(load)
+        if session.game.text != game.text:
+            raise ParameterError(f"{load} holds a game of {session.game.text}, not of {game.text}")
+    else:
+        session = Session(game, seat, bots, secrets.randbits(31) if seed is None else seed)
+    screen = Screen(session, Console(highlight=False, width=None if sys.stdout.isatty() else 100))
+    with contextlib.suppress(KeyboardInterrupt, EOFError):
+        screen.run()
+    screen.say_goodbye()
+
+
+class Screen:
+    """One person's game in a terminal.
+
+    Args:
+        session: the game.
+        console: where to draw.
+        read: gives the next line; raises EOFError at the end of input.
+    """
+
+    def __init__(self, session: Session, console: Console, read: Callable[[str], str] = input) -> None:
+        self.session = session
+        self.console = console
+        self._read = read
+        self._own_files: set[Path] = set()
+        self._left = False
+        self._commands: dict[str, Callable[[str], None]] = {
+            "help": self._help,
+            "hint": self._hint,
+            "undo": self._undo,
+            "save": self._save,
+            "save!": self._save_over,
+            "load": self._load,
+            "moves": self._moves,
+            "look": self._look,
+            "new": self._new,
+            "quit": self._quit,
+        }
+        self._short = {"?": "help", "h": "hint", "u": "undo", "m": "moves", "l": "look", "q": "quit", "exit": "quit"}
+
+    def run(self) -> None:
+        """Play until the person leaves.
+
+        Raises:
+            EOFError, KeyboardInterrupt: the person left that way.
+        """
+        self._introduce()
+        self._advance()
+        while not self._left:
+            line = self._read("> ").strip()
+            if line:
+                self._obey(line)
+
+    def say_goodbye(self) -> None:
+        """The last line."""
+        state = "over" if self.session.over else f"left after {len(self.session.events)} steps"
+        self.console.print(f"\nThe game is {state}. Seed {self.session.seed} brings the same dice again.", markup=False)
+
+    # ---- the course of the game --------------------------------------------------------------
+
+    def _introduce(self) -> None:
+        session = self.session
+        assert session.game.spec is not None
+        rivals = [f"seat {i}: {name}" for i, name in enumerate(session.names) if i != session.seat]
+        self.console.print(
+            Text.assemble(
+                (session.game.spec.long_name, "bold"),
+                f"  {session.game.text}, seed {session.seed}. You have seat {session.seat}"
+                + (f"; {', '.join(rivals)}." if rivals else ", alone."),
+            )
+        )
+        if any(bot.strip() == ladder.NAME for bot in session.bots):
+            self.console.print(ladder.explain(session.rules), markup=False, style="dim")
+        if session.game.spec.records is not None and any(
+            record["provenance"] == "reconstructed" for record in session.game.spec.records(session.rules)
+        ):
+            self.console.print(
+                "Some of this game's data are reconstructed: this project's own, in place of what is not public.",
+                markup=False,
+                style="dim",
+            )
+        self.console.print("Type help for what you can type.", style="dim", markup=False)
+
+    def _advance(self, since: int | None = None) -> None:
+        """Let dice and bots go on to the person's next decision, tell what happened, draw the table."""
+        since = len(self.session.events) if since is None else since
+        with self._thinking():
+            while self.session.step() is not None:
+                pass
+        self._tell(self.session.events[since:])
+        self._look("")
+
+    @contextlib.contextmanager
+    def _thinking(self) -> Iterator[None]:
+        if self.console.is_terminal:
+            with self.console.status("thinking"):
+                yield
+        else:
+            yield
+
+    def _tell(self, events: list[Event]) -> None:
+        if not events:
+            return
+        lines = Text()
+        for event in events:
+            who, style = self._who(event.seat)
+            lines.append(f"{who:>10}  ", style=style)
+            lines.append(
+                event.text if event.text is not None else "(hidden from you)", style="" if event.text else "dim"
+            )
+            lines.append("\n")
+        lines.rstrip()
+        self.console.print(lines)
+
+    def _who(self, seat: int) -> tuple[str, str]:
+        if seat == CHANCE:
+            return "chance", "cyan"
+        return ("you", "bold green") if seat == self.session.seat else (f"seat {seat}", "bold magenta")
+
+    # ---- drawing -----------------------------------------------------------------------------
+
+    def _look(self, _: str) -> None:
+        session = self.session
+        assert session.game.spec is not None
+        view = session.game.spec.render(session.position, session.seat)
+        if session.over:
+            self.console.print(Panel(view, title="the end", title_align="left", box=box.ROUNDED, border_style="dim"))
+            self.console.print(self._verdict())
+            self.console.print("undo, save FILE, new or quit?", style="dim", markup=False)
+            return
+        title = f"you, seat {session.seat}, to decide" if session.your_turn else "on the way"
+        self.console.print(Panel(view, title=title, title_align="left", box=box.ROUNDED, border_style="dim"))
+        if session.your_turn:
+            self.console.print(self._menu())
+
+    def _menu(self) -> Columns | Group:
+        options = self.session.options()
+        wide = len(str(len(options)))
+        entries = []
+        for number, (_, text) in enumerate(options, 1):
+            entry = Text(f"{number:>{wide}}", style="bold cyan")
+            entry.append(f"  {text}", style="default not bold")
+            entries.append(entry)
+        if len(entries) <= 6:
+            return Group(*entries)
+        return Columns(entries, padding=(0, 3), column_first=True, equal=True)
+
+    def _verdict(self) -> Text:
+        session = self.session
+        utilities = session.position.returns()
+        own = utilities[session.seat]
+        chance = session.win_chance(own)
+        if chance is None:
+            return Text(f"The game is over. Your result: {own:g}", style="bold")
+        if chance == 1:
+            return Text("You have won.", style="bold green")
+        if chance == 0:
+            winners = [i for i, value in enumerate(utilities) if value == max(utilities)]
+            return Text(f"You have lost to seat {' and '.join(map(str, winners))}.", style="bold red")
+        return Text("The win is shared.", style="bold yellow")
+
+    # ---- what can be typed -------------------------------------------------------------------
+
+    def _obey(self, line: str) -> None:
+        word, _, rest = line.partition(" ")
+        name = self._short.get(word.lower(), word.lower())
+        try:
+            if name in self._commands:
+                self._commands[name](rest.strip())
+            else:
+                self._move(line)
+        except QuandaryError as error:
+            self.console.print(str(error), style="yellow", markup=False)
+
+    def _move(self, line: str) -> None:
+        if not self.session.your_turn:
+            self.console.print("The game is over: undo, save FILE, new or quit.", style="yellow", markup=False)
+            return
+        action = self._find(line, self.session.options())
+        if action is not None:
+            since = len(self.session.events)
+            self.session.choose(action)
+            self._advance(since)
+
+    def _find(self, line: str, options: list[tuple[int, str]]) -> int | None:
+        """The action that a line means; None, with a word about it, where that is not clear."""
+        if line.isdecimal() and len(line) < 10:
+            if 1 <= int(line) <= len(options):
+                return options[int(line) - 1][0]
+            self.console.print(f"{line} is not on the list: 1 to {len(options)}.", style="yellow", markup=False)
+            return None
+        wanted = " ".join(line.lower().split())
+        tests: tuple[Callable[[str], bool], ...] = (
+            lambda text: text == wanted,
+            lambda text: text.endswith(" " + wanted),
+            lambda text: wanted in text,
+        )
+        for test in tests:
+            found = [(action, text) for action, text in options if test(text.lower())]
+            if len(found) == 1:
+                return found[0][0]
+            if found:
+                names = ", ".join(text for _, text in found[:4])
+                more = f" and {len(found) - 4} more" if len(found) > 4 else ""
+                self.console.print(f"That could be: {names}{more}.", style="yellow", markup=False)
+                return None
+        self.console.print(f"{line!r} is no action and no command; help lists them.", style="yellow", markup=False)
+        return None
+
+    def _help(self, _: str) -> None:
+        self.console.print(HELP, markup=False)
+
+    def _hint(self, _: str) -> None:
+        with self._thinking():
+            name, options = self.session.hint()
+        self.console.print(hint_table(name, options))
+
+    def _undo(self, _: str) -> None:
+        if not self.session.undo():
+            self.console.print("There is no move of yours to take back.", style="yellow", markup=False)
+            return
+        self.console.print("Taken back; the same dice will come again.", style="dim", markup=False)
+        self._look("")
+
+    def _save(self, rest: str, *, replace: bool = False) -> None:
+        path = self._path(rest)
+        if path is None:
+            return
+        if path.exists() and not replace and path.resolve() not in self._own_files:
+            self.console.print(
+                f"{path} exists; it is not written over. save! {path} would.", style="yellow", markup=False
+            )
+            return
+        saving.save(self.session, path, replace=True)
+        self._own_files.add(path.resolve())
+        self.console.print(f"Saved in {path}.", markup=False)
+
+    def _save_over(self, rest: str) -> None:
+        self._save(rest, replace=True)
+
+    def _load(self, rest: str) -> None:
+        path = self._path(rest)
+        if path is not None:
+            self.session = saving.load(path)
+            self._own_files.add(path.resolve())
+            self._introduce()
+            self._advance()
+
+    def _path(self, rest: str) -> Path | None:
+        if not rest:
+            self.console.print("Which file? For example: save game.json", style="yellow", markup=False)
+            return None
+        return Path(rest).expanduser()
+
+    def _moves(self, _: str) -> None:
+        if not self.session.events:
+            self.console.print("Nothing has happened yet.", markup=False)
+        self._tell(self.session.events)
+
+    def _new(self, _: str) -> None:
+        old = self.session
+        self.session = Session(old.game, old.seat, old.bots, secrets.randbits(31))
+        self._introduce()
+        self._advance()
+
+    def _quit(self, _: str) -> None:
+        self._left = True
+
+
+def hint_table(name: str, options: list[Option], most: int = 10) -> Table:
+    """The odds as a table, best first."""
+    by_chance = any(option.chance is not None for option in options)
+    table = Table(box=box.SIMPLE_HEAD, title=f"what {name} sees", title_justify="left", pad_edge=False)
+    table.add_column("")
+    table.add_column("action")
+    for column in ("chance to win" if by_chance else "expected result", "searched", "plays it"):
+        table.add_column(column, justify="right")
+    for option in options[:most]:
+        if option.value != option.value:
+            odds = "–"
+        else:
+            odds = f"{100 * option.chance:.1f} %" if option.chance is not None else f"{option.value:+.3f}"
+        table.add_row(
+            "→" if option.best else "",
+            Text(option.text),
+            odds,
+            f"{option.visits:,}" if option.visits else "–",
+            f"{100 * option.share:.0f} %",
+            style="bold" if option.best else None,
+        )
+    if len(options) > most:
+        table.caption = f"and {len(options) - most} more that it likes less"
+        table.caption_justify = "left"
+    return table

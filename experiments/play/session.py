@@ -1,0 +1,284 @@
+"""A game in progress between one person and bots: what the terminal and the page both drive.
+
+Everything random belongs to the game's seed: dice to their place in the game, a bot's search to
+its seat and how many decisions it has made. So a move that is taken back and made again meets
+the same dice and the same answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine_ext.errors import IllegalActionError, ParameterError, SpecError
+from engine_ext.position import Position
+from experiments import ladder, players
+from experiments.chance import KeyedChance
+from experiments.gametext import Game
+from experiments.players import Player
+from experiments.seeds import keyed_seed
+from solvers.contract import SearchResult
+
+CHANCE, TERMINAL = -1, -4
+
+
+@dataclass(frozen=True)
+class Event:
+    """One step of the game.
+
+    Attributes:
+        seat: who decided; CHANCE for dice and cards.
+        action: id of the action or outcome.
+        text: what the person's seat saw of it; None where it saw nothing.
+    """
+
+    seat: int
+    action: int
+    text: str | None
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    position: Position
+    chance: KeyedChance
+    n_events: int
+    decisions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One legal action, as a bot sees it.
+
+    Attributes:
+        action: its id.
+        text: its name.
+        visits: simulations or nodes spent on it.
+        value: utility for the person's seat; nan where unknown.
+        chance: of winning; None where utilities are not only about winning, nan where unknown.
+        share: how often the bot would play it.
+        best: whether it is the bot's choice.
+    """
+
+    action: int
+    text: str
+    visits: int
+    value: float
+    chance: float | None
+    share: float
+    best: bool
+
+
+class Session:
+    """A game in progress.
+
+    Args:
+        game: one of our games.
+        seat: the person's, from 0.
+        bots: one spec for all other seats, or one for each other seat, or one for every seat
+            (then the one at the person's seat gives the hints).
+        seed: of dice and bots, an int in [0, 2**63).
+
+    Raises:
+        ParameterError: no such seat, or a wrong number of bots.
+        SpecError: not a spec, or an unknown name.
+        UnsuitableGameError: a property of the game rules a bot out.
+
+    Attributes:
+        position: where the game stands.
+        events: every step so far.
+        names: canonical spec by seat; "you" in the person's.
+    """
+
+    def __init__(self, game: Game, seat: int, bots: Sequence[str], seed: int) -> None:
+        assert game.rules is not None
+        n = game.rules.num_players()
+        if not 0 <= seat < n:
+            raise ParameterError(f"seat is {seat}, {game.text} has the seats 0 to {n - 1}")
+        self.game, self.rules, self.seat, self.seed = game, game.rules, seat, seed
+        self.bots = _for_seats(bots, n, seat)
+        self._players: list[Player | None] = [
+            None if other == seat else players.make(spec, self.rules) for other, spec in enumerate(self.bots)
+        ]
+        self._adviser = players.make(self.bots[seat], self.rules)
+        self.names = ["you" if player is None else player.name for player in self._players]
+        self.restart()
+
+    def restart(self) -> None:
+        """Back to the start of the game, with the same seed."""
+        self.position = self.rules.initial_position()
+        self._chance = KeyedChance(self.seed)
+        self.events: list[Event] = []
+        self._decisions = [0] * self.rules.num_players()
+        self._snapshots: list[_Snapshot] = []
+        for player in self._players:
+            if player is not None:
+                player.begin()
+
+    # ---- questions -------------------------------------------------------------------------
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.position.is_terminal()
+
+    @property
+    def your_turn(self) -> bool:
+        """Whether the person has to decide."""
+        return self.position.current_player() == self.seat
+
+    def options(self) -> list[tuple[int, str]]:
+        """(id, text) of the person's legal actions, ascending by id."""
+        return [(action, self.position.action_to_string(self.seat, action)) for action in self.position.legal_actions()]
+
+    def win_chance(self, utility: float, seat: int | None = None) -> float | None:
+        """The chance of winning behind a mean utility; None where utilities are not only about
+        winning. A shared win counts as its share."""
+        n = self.rules.num_players()
+        if n < 2 or not self.rules.zero_sum or self.rules.max_utility() != 1:
+            return None
+        if not math.isclose(self.rules.min_utility(), -1 / (n - 1)):
+            return None
+        return min(1.0, max(0.0, (utility * (n - 1) + 1) / n))
+
+    # ---- steps -----------------------------------------------------------------------------
+
+    def step(self) -> Event | None:
+        """One step of dice or a bot; None when the person must decide or the game is over.
+
+        Raises:
+            IllegalActionError: a bot chose what the position does not allow.
+        """
+        seat = self.position.current_player()
+        if seat in (TERMINAL, self.seat):
+            return None
+        if seat == CHANCE:
+            action: int | None = self._chance.draw(self.position)
+        else:
+            player = self._players[seat]
+            assert player is not None
+            action = player.choose(self.position, self._seed_of(seat)).action
+        if action is None:
+            raise IllegalActionError(f"{self.names[seat]} chose nothing at its decision")
+        return self._apply(seat, action)
+
+    def choose(self, action: int) -> Event:
+        """The person's decision.
+
+        Raises:
+            IllegalActionError: not the person's turn, or not a legal action; nothing changes.
+        """
+        if not self.your_turn:
+            raise IllegalActionError("it is not your turn")
+        if action not in self.position.legal_actions():
+            raise IllegalActionError(f"{action} is not one of your actions")
+        self._snapshots.append(
+            _Snapshot(self.position.clone(), self._chance.copy(), len(self.events), tuple(self._decisions))
+        )
+        return self._apply(self.seat, action)
+
+    def undo(self) -> bool:
+        """Take back the person's last decision and everything after it; False when there is none."""
+        if not self._snapshots:
+            return False
+        last = self._snapshots.pop()
+        self.position, self._chance = last.position, last.chance
+        self._decisions = list(last.decisions)
+        del self.events[last.n_events :]
+        return True
+
+    def _seed_of(self, seat: int) -> int:
+        return keyed_seed(self.seed, "seat", seat, self._decisions[seat])
+
+    def _apply(self, seat: int, action: int) -> Event:
+        text = self._seen(seat, action)
+        self.position.apply_action(action)
+        if seat >= 0:
+            self._decisions[seat] += 1
+            self._chance.decided(seat)
+        event = Event(seat, action, text)
+        self.events.append(event)
+        return event
+
+    def _seen(self, seat: int, action: int) -> str | None:
+        """An action's text if the person can tell it from every other that was possible."""
+        text = self.position.action_to_string(seat, action)
+        if seat == self.seat or not self.rules.hidden_information:
+            return text
+        key = self.position.child(action).info_key(self.seat)
+        for other in self.position.legal_actions():
+            if other != action and self.position.child(other).info_key(self.seat) == key:
+                return None
+        return text
+
+    def replay(self, actions: Sequence[int]) -> None:
+        """Play a recorded game again from the start, so that it can be gone on with and undone.
+
+        Raises:
+            IllegalActionError: an action is not legal, or dice are not those of the seed.
+        """
+        self.restart()
+        for number, action in enumerate(actions, 1):
+            seat = self.position.current_player()
+            if seat == self.seat:
+                self.choose(action)
+                continue
+            if seat == CHANCE and self._chance.draw(self.position) != action:
+                raise IllegalActionError(f"step {number}: the dice are not those of the seed")
+            self._apply(seat, action)
+
+    # ---- advice ----------------------------------------------------------------------------
+
+    def hint(self) -> tuple[str, list[Option]]:
+        """The odds of every action as a bot sees them, best first, and the bot's name.
+
+        The adviser is the bot named for the person's seat, or one of the rivals'; a bot that has
+        no opinion about values is replaced by a plain search.
+
+        Raises:
+            IllegalActionError: it is not the person's turn.
+        """
+        if not self.your_turn:
+            raise IllegalActionError("there is nothing to decide")
+        result = self._advice(self._adviser)
+        name = self._adviser.name
+        if all(math.isnan(each.value) for each in result.actions):
+            try:
+                searcher = players.make(ladder.fallback(self.rules), self.rules)
+            except SpecError:
+                searcher = self._adviser
+            name, result = searcher.name, self._advice(searcher)
+        found = [
+            Option(
+                action=each.action,
+                text=self.position.action_to_string(self.seat, each.action),
+                visits=each.visits,
+                value=each.value,
+                chance=self.win_chance(each.value),
+                share=each.probability,
+                best=each.action == result.action,
+            )
+            for each in result.actions
+        ]
+        found.sort(key=lambda option: (not option.best, -option.visits, _descending(option.value)))
+        return name, found
+
+    def _advice(self, player: Player) -> SearchResult:
+        player.begin()
+        return player.choose(self.position, self._seed_of(self.seat))
+
+
+def _descending(value: float) -> float:
+    return math.inf if math.isnan(value) else -value
+
+
+def _for_seats(bots: Sequence[str], n: int, seat: int) -> list[str]:
+    """A spec for every seat; the person's own entry is its adviser."""
+    if len(bots) == 1:
+        return [bots[0]] * n
+    if len(bots) == n:
+        return list(bots)
+    if len(bots) == n - 1:
+        return [*bots[:seat], bots[0], *bots[seat:]]
+    allowed = sorted({1, n - 1, n} - {0})
+    raise ParameterError(f"{len(bots)} bots are given; allowed are {' or '.join(map(str, allowed))} for {n} seats")
