@@ -1,0 +1,1 @@
+"""Quarriors: draw dice, roll them, summon creatures, attack everybody, buy better dice."""
