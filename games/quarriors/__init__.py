@@ -1,1 +1,22 @@
 """Quarriors: draw dice, roll them, summon creatures, attack everybody, buy better dice."""
+
+from games.quarriors.rules import QuarriorsRules
+from games.spec import GameSpec
+
+GAME = GameSpec(
+    name="quarriors",
+    long_name="Quarriors!",
+    package=__name__,
+    rules=QuarriorsRules,
+    parameters={"edition": "base", "players": 2, "wilds": "", "utility": "win", "max_turns": 100, "data": ""},
+    parameter_help={
+        "edition": "base",
+        "players": "2 to 4",
+        "wilds": "names of cards in the Wilds, separated by ';'; the rest is dealt",
+        "utility": "win, or glory: own Glory (up to the goal) minus the mean of the others'",
+        "max_turns": "rounds after which the game ends by Glory, 1 to 1000",
+        "data": "path of a further set file; its dice and cards are added, or replace those of the same name",
+    },
+    players=(2, 4),
+    hidden_information=False,
+)

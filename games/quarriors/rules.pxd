@@ -1,0 +1,126 @@
+# cython: language_level=3
+"""The tables and the state of Quarriors as C structs.
+
+A die in play is one byte, slot * 8 + face: the slot is the place of its card in the Wilds (0 Basic
+Quiddity or the large dice, 1 Assistant, 2 Portal, 3 to 9 creature classes, 10 to 12 spell classes),
+the face is the first of the identical ones. Dice that cannot be told apart are counts.
+"""
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+cdef enum:
+    SLOTS = 13
+    FIRST_CREATURE = 3
+    FIRST_SPELL = 10
+    SPELL_SLOTS = 3
+    MAX_READY = 12       # creatures in one Ready Area
+    MAX_STACK = 14       # nested questions
+    MAX_PEND = 18        # on-score abilities that wait
+    MAX_SEATS = 4
+    MAX_CARDS = 192
+    MAX_CLASSES = 48
+    MAX_OPS = 4
+    ROLL_LIMIT = 8       # dice of one class in one chance node
+    DRAW_LIMIT = 7       # dice of one draw
+    NONE = 255
+    NO_CAP = 127         # a limit that nothing exceeds
+
+cdef struct Op:          # one step of a cast, a summon or an Anchored Spell
+    int8_t code, n, level, defense, flavour, energy, then
+
+cdef struct Use:         # one way to use an immediate face
+    int8_t spend, quid, flavour, draw, itself, others, captures, lone
+
+cdef struct FaceTable:   # one face under one card; the fields that cards.compile_face fills
+    int8_t kind, level, attack, defense, bursts, quid, flavour
+    int8_t n_uses
+    Use uses[3]
+    int8_t stat_atk, stat_def, def_self, def_others, def_alone, aura_atk, aura_def
+    int8_t surcharge, barlevel, capatk, notarget, summonlimit, copy_enter, copy_turn, no_bq
+    int8_t lone_atk, ignore_attached, quake, firstkill
+    int8_t kill_quid, kill_score, dead_pool, dead_aside, dead_cull, dead_draw, aside_roll
+    int8_t score_glory, score_others, score_draw, score_discount, score_captures, score_swap
+    int8_t score_fetch, score_free, score_cullspells, score_cull
+    int8_t attach, host_atk, host_def, host_glory, host_cullcapture
+    int8_t react_pool, react_zero, react_def, react_return
+    int8_t n_ops
+    Op ops[MAX_OPS]
+
+cdef struct CardTable:
+    FaceTable face[8]
+    uint8_t spell_face[2]    # the readied spell faces of the die; NONE where there are fewer
+    uint8_t canon[8]         # face rolled -> face shown
+    uint8_t faces[8]         # the distinct faces, ascending
+    uint8_t weight[8]        # of six: how many faces show faces[i]
+    uint8_t n_faces
+    uint8_t cls              # class number, by file order
+    uint8_t kind             # 0 basic, assistant or large; 1 creature; 2 spell
+    uint8_t creature_die     # whether the die has a creature face
+    uint8_t cost, discounted, glory, energy
+    int32_t features         # bits FEAT_*
+    double worth             # the greedy bot's value of a die of this card
+
+cdef struct Tables:
+    CardTable card[MAX_CARDS]
+    int32_t n_cards, n_classes, n_players, goal, max_turns, draw, captures, glory_utility
+    int32_t n_creatures, n_spells        # classes in the Wilds
+    int32_t basic[3]                     # cards of slots 0 to 2; -1: none
+    uint8_t att_a[32]                    # attachment code -> dice of the first spell face
+    uint8_t att_b[32]                    # ... of the second
+    uint8_t att_code[8][8]
+    int32_t offset[40]                   # first action id of each family
+    int32_t size[40]
+    int32_t roll_offset[MAX_CLASSES][ROLL_LIMIT + 2]   # first outcome id of k dice of a class
+    int32_t deal_offset, n_outcomes
+    const uint8_t *multiset              # 8 counts an outcome, by face number
+    const double *chance                 # probability of each roll outcome
+
+cdef struct Creature:    # one creature of a Ready Area, or the locked die
+    uint8_t die
+    uint8_t copy         # the die it is a copy of, or NONE
+    uint16_t att         # attached spells: three codes of five bits
+    uint8_t atk, dfn     # added for the rest of the turn
+    uint8_t flags        # F_*
+    uint8_t rec          # 1 + number of its attack record, 0: does not attack
+
+cdef struct Record:      # an attacker, as it was when the attack began
+    uint8_t value, level, die, alive
+
+cdef struct Frame:       # a question or step that waits
+    uint8_t op, a, b, c
+
+cdef struct Player:
+    Creature ready[MAX_READY]
+    uint8_t bag[SLOTS]
+    uint8_t used[SLOTS]
+    uint8_t spent[SLOTS]
+    uint8_t wait[SLOTS]      # pool dice not yet rolled
+    uint8_t aside[SLOTS]
+    uint8_t spells[SPELL_SLOTS]   # readied: low four bits the first spell face, high four the second
+    uint8_t n_ready
+    uint8_t glory
+    uint8_t charm            # destroyed creatures go to the pool until the end of the turn
+    uint16_t turns
+
+cdef struct State:
+    int8_t node              # seat, CHANCE or TERMINAL
+    uint8_t active, phase, n_stack
+    uint16_t turn            # turns finished
+    uint16_t decisions       # in this turn
+    int32_t features         # of the cards in the Wilds
+    uint8_t card[SLOTS]
+    uint8_t wilds[SLOTS]     # dice on the cards
+    uint8_t total[SLOTS]     # dice in the game
+    uint8_t pool[SLOTS][8]   # the active seat's rolled dice, by face
+    uint8_t quid[3]          # floating, by flavour
+    uint8_t avail[3]         # floating and in the pool
+    uint8_t captures, discount, scored, culls, foes_hit, flags, winners, summoned
+    uint8_t cursor           # slot of a running draw
+    uint8_t n_pend
+    uint8_t pend[MAX_PEND][2]     # ability (as a die), the die that has it
+    Record rec[MAX_READY]
+    uint8_t n_rec
+    uint8_t defender, first_kill, ev_cause, ev_level, ev_defense, ev_killer
+    int16_t rem              # what is left of the attack
+    int16_t bonus            # of first kills before the total
+    Frame stack[MAX_STACK]
+    Player player[MAX_SEATS] # the state ends after the last seat in play
