@@ -16,7 +16,7 @@ cdef enum:
     MAX_STACK = 14       # nested questions
     MAX_PEND = 18        # on-score abilities that wait
     MAX_SEATS = 4
-    MAX_CARDS = 192
+    MAX_CARDS = 256      # number NONE stays an empty card
     MAX_CLASSES = 48
     MAX_OPS = 4
     ROLL_LIMIT = 8       # dice of one class in one chance node

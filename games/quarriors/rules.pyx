@@ -2528,8 +2528,8 @@ cdef class QuarriorsRules(Rules):
         cdef Tables *T = self.data
         cdef CardTable *card
         dice, cards = list(self.sets.dice.values()), list(self.sets.cards.values())
-        if len(cards) > MAX_CARDS or len(dice) > MAX_CLASSES:
-            raise DataError(f"quarriors: {len(cards)} cards of {len(dice)} classes; {MAX_CARDS} of {MAX_CLASSES} fit")
+        if len(cards) >= MAX_CARDS or len(dice) > MAX_CLASSES:
+            raise DataError(f"quarriors: {len(cards)} cards of {len(dice)} classes; {MAX_CARDS - 1} of {MAX_CLASSES} fit")
         self.card_names = [made.name for made in cards]
         self.class_names = [die.name for die in dice]
         T.n_cards, T.n_classes = len(cards), len(dice)
@@ -2722,7 +2722,8 @@ cdef class QuarriorsRules(Rules):
         attached = []
         for j in range(SPELL_SLOTS):
             for kind in range(2):
-                attached += [self._die(s, spell_die(T, s, j, kind))] * att_get(T, c, j, kind) if c.att else []
+                if att_get(T, c, j, kind):
+                    attached += [self._die(s, spell_die(T, s, j, kind))] * att_get(T, c, j, kind)
         if attached:
             made["attached"] = attached
         if c.copy != NONE:
