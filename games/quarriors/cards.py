@@ -456,7 +456,9 @@ def _step(where: str, effect: Mapping[str, Any]) -> dict[str, Any]:
         else:
             op["n"] = _amount(where, effect)
     elif do == "destroy":
-        target = _target(where, effect, "one_creature", "one_per_foe", "foes_of_class", "light_creature", "dark_creature")
+        target = _target(
+            where, effect, "one_creature", "one_per_foe", "foes_of_class", "light_creature", "dark_creature"
+        )
         code = {"one_per_foe": "destroy_per_foe", "foes_of_class": "destroy_class"}.get(target, "destroy_one")
         limits = _when(where, effect, "level", "defense")
         op["level"], op["defense"] = limits.get("level", NO_CAP), limits.get("defense", NO_CAP)
@@ -637,10 +639,7 @@ def compile_face(card: Card, die: Die, number: int, sets: CardSet) -> dict[str, 
     out["uses"][: len(uses)] = uses
     out["n_uses"] = len(uses)
     out["kind"] = (
-        CREATURE * face.creature
-        + LOCK * face.lock
-        + SPELL * (face.spell and not uses)
-        + IMMEDIATE * bool(uses)
+        CREATURE * face.creature + LOCK * face.lock + SPELL * (face.spell and not uses) + IMMEDIATE * bool(uses)
     )
     return out
 

@@ -122,7 +122,11 @@ def position_of(case: dict[str, Any]) -> dict[str, Any]:
 
 def begin(case: dict[str, Any]) -> Any:
     """The case's position under its rules."""
-    parameters = {key: case[key] for key in ("edition", "players", "mixed", "qladiator", "quantity_capture", "max_turns", "utility", "wilds") if key in case}
+    parameters = {
+        key: case[key]
+        for key in ("edition", "players", "mixed", "qladiator", "quantity_capture", "max_turns", "utility", "wilds")
+        if key in case
+    }
     rules = games.spec("quarriors").make_rules(parameters)
     if "cards" not in case:
         return rules.initial_position()
