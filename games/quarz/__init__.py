@@ -1,8 +1,15 @@
 """Qu'arz: mobs of monsters fight for the crystal idol on a hex board."""
 
+from engine_ext.position import Rules
 from games.quarz.cards import records
 from games.quarz.rules import QuarzRules
 from games.spec import GameSpec
+
+
+def _records(rules: Rules) -> list[dict[str, str]]:
+    assert isinstance(rules, QuarzRules)
+    return records(rules.content)
+
 
 GAME = GameSpec(
     name="quarz",
@@ -41,5 +48,5 @@ GAME = GameSpec(
     },
     players=(2, 4),
     hidden_information=True,
-    records=lambda rules: records(rules.content),
+    records=_records,
 )

@@ -303,7 +303,7 @@ def _effects(
 ) -> tuple[Effect, ...]:
     if not isinstance(content, list) or not content:
         raise DataError(f"{where} must be a list of at least one effect")
-    made = []
+    made: list[Effect] = []
     rolled = False
     for i, record in enumerate(content):
         here = f"{where}[{i}]"
@@ -335,9 +335,9 @@ def _effects(
             raise DataError(f"{here}: {do} is possible with trigger = 'attacked' only")
         if do in FAVOR_ONLY and not favor:
             raise DataError(f"{here}: {do} is possible on favor cards only")
-        if favor and do not in NEEDS_NO_MONSTER and effect.get("who") not in ("friend", "all"):
-            if not any(earlier["do"] == "choose_own" for earlier in made):
-                raise DataError(f"{here}: {do} needs a monster: a 'choose_own' must stand before it")
+        chosen = not favor or any(earlier["do"] == "choose_own" for earlier in made)
+        if not chosen and do not in NEEDS_NO_MONSTER and effect.get("who") not in ("friend", "all"):
+            raise DataError(f"{here}: {do} needs a monster: a 'choose_own' must stand before it")
         if do == "roll":
             if not die:
                 raise DataError(f"{here}: the monster has no die to roll")

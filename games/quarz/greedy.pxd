@@ -41,8 +41,9 @@ cdef inline double shrine_pull(const Tables *t, const State *s, int32_t m, int32
     cdef uint64_t goal = 0
     for c in range(t.grid.n_cells):
         shrine = t.shrine_at[c]
-        if shrine >= 0 and (s.uses[seat][shrine] == 0 or (s.uses[seat][shrine] < t.shrine_uses
-                                                         and s.powers[m] & SECOND_SHRINE)):
+        if shrine < 0:
+            continue
+        if s.uses[seat][shrine] == 0 or (s.uses[seat][shrine] < t.shrine_uses and s.powers[m] & SECOND_SHRINE):
             if not has_bit(s.occupied, c) or c == s.at[m] or c == cell:
                 goal |= bit(c)
     if not goal:
@@ -77,7 +78,8 @@ cdef inline double card_worth(const Tables *t, const State *s, int32_t m, int32_
     return 1.0 + 0.3 * (c.once < 0) - 0.4 * (card >= PUSH_SWAP)
 
 
-cdef inline double victim_worth(const Tables *t, const State *s, int32_t seat, int32_t m, int32_t damage) noexcept nogil:
+cdef inline double victim_worth(const Tables *t, const State *s, int32_t seat, int32_t m,
+                                int32_t damage) noexcept nogil:
     """The good of damaging a monster."""
     cdef double worth
     if m // 3 == seat:
@@ -245,7 +247,9 @@ cdef inline double score(const Tables *t, const State *s, int32_t id) noexcept n
         if A_CELL <= id < A_TURN:
             cell = id - A_CELL
             if k == OP_PUSH and f.step == 2:
-                return 1000.0 if cell == home(t, s, seat) else -walk_distance(t, s, seat, 0, cell, bit(home(t, s, seat)))
+                if cell == home(t, s, seat):
+                    return 1000.0
+                return -walk_distance(t, s, seat, 0, cell, bit(home(t, s, seat)))
             if k == OP_PUSH or k == OP_MOVE_ANY:
                 m = f.f
                 worth = pull(t, s, m, cell) - pull(t, s, m, s.at[m])

@@ -25,6 +25,8 @@ cdef enum:
     TOKEN_CAP = 3            # most tokens of a kind on a monster
     TRAP_LOSS = 2            # energy a rabbit trap costs
     CODE_LIMIT = 1024        # instructions of all effect lists
+    ALL_CARDS = (1 << CARDS) - 1
+    ULTIMATE = 1             # bit of card 0
 
 cdef enum:                   # lasting powers
     SWIM = 1

@@ -1,0 +1,29 @@
+# cython: language_level=3
+"""The functions of the contract (engine_ext/game.pxd) for Qu'arz, and what rules.pyx builds with."""
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from engine_ext.rng cimport Rng
+from games.quarz.state cimport Frame, State, Tables
+
+cdef int32_t turn(const void *tables, const void *state) noexcept nogil
+cdef int32_t legal(const void *tables, const void *state, int32_t *out) noexcept nogil
+cdef int32_t outcomes(const void *tables, const void *state, int32_t *ids, double *probs) noexcept nogil
+cdef int32_t sample(const void *tables, const void *state, Rng *rng) noexcept nogil
+cdef void apply(const void *tables, void *state, int32_t id) noexcept nogil
+cdef int32_t run_chance(const void *tables, void *state, Rng *rng) noexcept nogil
+cdef int64_t playout(const void *tables, void *state, Rng *rng) noexcept nogil
+cdef void returns(const void *tables, const void *state, double *out) noexcept nogil
+cdef uint64_t state_key(const void *tables, const void *state) noexcept nogil
+cdef uint64_t info_key(const void *tables, const void *state, int32_t observer) noexcept nogil
+cdef int32_t info_bytes(const void *tables, const void *state, int32_t observer, uint8_t *out) noexcept nogil
+cdef void resample(const void *tables, void *state, int32_t observer, Rng *rng) noexcept nogil
+cdef int32_t suggest(const void *tables, const void *state, Rng *rng) noexcept nogil
+cdef void estimate(const void *tables, const void *state, double *out) noexcept nogil
+cdef int64_t clock(const void *tables, const void *state) noexcept nogil
+cdef int32_t check(const void *tables, const void *state) noexcept nogil
+
+cdef Frame *push(State *s, int32_t kind, int32_t a, int32_t b, int32_t c) noexcept nogil
+cdef void refresh(const Tables *t, State *s, int32_t m) noexcept nogil
+cdef int32_t settle(const Tables *t, State *s, int32_t *out) noexcept nogil
+cdef void view_of(const Tables *t, const State *s, int32_t observer, State *v) noexcept nogil
+cdef int32_t points2(const Tables *t, const State *s, int32_t seat) noexcept nogil
