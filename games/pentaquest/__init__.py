@@ -1,6 +1,7 @@
 """Pentaquest: beat a deck of creatures with five dice, and keep the army that helps you."""
 
 from games.pentaquest.rules import PentaquestRules
+from games.pentaquest.view import records, render
 from games.spec import GameSpec
 
 GAME = GameSpec(
@@ -28,4 +29,6 @@ GAME = GameSpec(
     },
     players=(1, 8),
     hidden_information=False,
+    view=render,
+    records=records,
 )

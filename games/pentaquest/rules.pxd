@@ -100,7 +100,7 @@ cdef struct Tables:
     # fewer than five dice, once the others are rolled.
     float chance[CARD_LIMIT][3][N_KEEPERS]
     double ease[CARD_LIMIT]     # by kind: chance to beat it from a fresh roll with one reroll
-    double weights[8]           # tuned numbers of the policy and the estimate
+    double gain[CARD_LIMIT]     # by kind: army cards that beating it leaves over, on average
 
 
 cdef inline int32_t lowest(uint64_t cards) noexcept nogil:

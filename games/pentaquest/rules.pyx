@@ -512,14 +512,9 @@ cdef class PentaquestRules(Rules):
         self._fill_cards(parameters["distinct"])
         self._fill_changes()
         self.prices = judge_cards(t)
-        self.tune([0.6, 5.0, 0.5, 0.05, 0.1, 0.5, 0.15, 0])
         self.tables = t
         self._fill_ops()
         self.seal()
-
-    def tune(self, weights):
-        for i, w in enumerate(weights):
-            self.data.weights[i] = w
 
     def _fill_cards(self, distinct):
         cdef Tables *t = &self.data
@@ -629,6 +624,14 @@ cdef class PentaquestRules(Rules):
         if s.step != ACT:
             return set()
         return set(self._kinds_in(s.quest & self.data.beats[s.dice - FIRST_ROLL]))
+
+    def odds(self, Position position):
+        """By kind in the quest area: the chance to beat it this turn when the free rerolls aim at it
+        alone and no army card is used. Empty before the roll is due."""
+        cdef State *s = <State *>position.state
+        if s.step != ACT and s.step != ROLL:
+            return {}
+        return {kind: self.data.chance[<int>kind][s.rerolls][s.dice] for kind in self._kinds_in(s.quest)}
 
     def _kinds_in(self, uint64_t cards):
         return [self.data.kind_of[card] for card in range(self.data.n_cards) if cards >> card & 1]

@@ -1,0 +1,162 @@
+"""The table of Pentaquest in the terminal, and the provenance of its cards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import cast
+
+from rich.columns import Columns
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from engine_ext.position import Position, Rules
+from games.pentaquest.cards import SYMBOLS, Card, Requirement
+from games.pentaquest.rules import PentaquestRules
+
+# What each army symbol does to the dice, as shown in a card's corner.
+MARKS = {"add": "+1", "sub": "−1", "addsub": "±1", "reroll": "↻", "mirror": "⇅"}
+MEANINGS = {
+    "add": "one die up by 1",
+    "sub": "one die down by 1",
+    "addsub": "one die up or down by 1",
+    "reroll": "any dice again",
+    "mirror": "one die to its other side (1-6, 2-5, 3-4)",
+}
+_DIE = "bold black on white"
+_KEPT = "bold black on bright_black"
+
+
+def render(position: Position, seat: int) -> RenderableType:
+    """The table as a seat sees it: quest area, dice, armies, and what it may do.
+
+    Args:
+        position: a position of Pentaquest; nothing in it is hidden.
+        seat: whose eyes; its own row is marked.
+
+    Returns:
+        a rich renderable, readable at 80 columns.
+    """
+    rules = cast(PentaquestRules, position.rules)
+    state = position.to_dict()
+    return Group(
+        Text.assemble(_headline(position, state), style="bold"),
+        _quest(rules, position, state),
+        _dice(state),
+        _armies(state, seat),
+        _choices(position, state),
+        Text(_provenance(rules), style="dim"),
+    )
+
+
+def records(rules: Rules) -> list[dict[str, str]]:
+    """Every card of the deck in play with its provenance."""
+    return [
+        {"kind": "card", "name": card.name, "provenance": card.provenance}
+        for card in cast(PentaquestRules, rules).deck.cards
+    ]
+
+
+def requirement_text(requirement: Requirement) -> Text:
+    """A requirement as dice and signs: numbers on white, suns and moons in colour."""
+    text = Text()
+    for face, count in enumerate(requirement.numbers, 1):
+        for _ in range(count):
+            text.append(f" {face} ", style=_DIE)
+            text.append(" ")
+    text.append("☀ " * requirement.suns, style="bold yellow")
+    text.append("☾ " * requirement.moons, style="bold cyan")
+    text.rstrip()
+    return text
+
+
+def _headline(position: Position, state: dict) -> str:
+    left = f"deck {len(state['deck'])}"
+    if position.is_terminal():
+        won = not state["deck"] and not state["quest"]
+        if position.num_players() == 1:
+            return f"Won: {position.returns()[0]:.0f} cards kept" if won else f"Lost in turn {state['turn']}, {left}"
+        return "Game over: " + ", ".join(f"player {s} {v:+.2f}" for s, v in enumerate(position.returns()))
+    who = "" if position.num_players() == 1 else f", player {state['seat']}"
+    return f"Turn {state['turn'] + 1}{who}, {left}"
+
+
+def _quest(rules: PentaquestRules, position: Position, state: dict) -> RenderableType:
+    beaten = rules.beaten_kinds(position)
+    odds = rules.odds(position) if state["rerolls"] or state["step"] == "roll" else {}
+    panels = [_card(rules.kinds[kind][0], kind in beaten, odds.get(kind)) for kind in rules.quest_kinds(position)]
+    if not panels:
+        return Text("The quest area is empty.", style="dim")
+    return Columns(panels, equal=True)
+
+
+def _card(card: Card, beaten: bool, odds: float | None) -> Panel:
+    lines: list[RenderableType] = [requirement_text(part) for part in card.requires]
+    if beaten:
+        lines.append(Text("can be beaten", style="bold green"))
+    elif odds is not None:
+        lines.append(Text(f"{odds:.1%} by the dice", style="dim"))
+    return Panel(
+        Group(*lines),
+        title=card.name,
+        title_align="left",
+        subtitle=f"{MARKS[card.symbol]} {card.symbol}",
+        subtitle_align="right",
+        border_style="green" if beaten else "white",
+        width=25,
+    )
+
+
+def _dice(state: dict) -> Text:
+    text = Text("Dice  ")
+    style = _KEPT if state["step"] == "roll" else _DIE
+    for die in state["dice"]:
+        text.append(f" {die} ", style=style)
+        text.append(" ")
+    if state["step"] == "roll":
+        text.append(f" {5 - len(state['dice'])} to roll", style="dim")
+    elif not state["dice"]:
+        text.append("not rolled yet" if state["step"] == "draw" else "none", style="dim")
+    if state["step"] in ("roll", "act"):
+        text.append(f"   free rerolls left: {state['rerolls']}")
+    return text
+
+
+def _armies(state: dict, seat: int) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("army")
+    for symbol in SYMBOLS:
+        table.add_column(f"{MARKS[symbol]} {symbol}", justify="right")
+    table.add_column("in all", justify="right")
+    table.add_column("used", justify="right")
+    for player, army in enumerate(state["armies"]):
+        counts = [str(army[symbol]) if symbol in army else "·" for symbol in SYMBOLS]
+        name = f"player {player}" + (" (you)" if player == seat and len(state["armies"]) > 1 else "")
+        style = "bold" if player == seat else ""
+        table.add_row(name, *counts, str(sum(army.values())), str(state["discards"][player]), style=style)
+    return table
+
+
+def _choices(position: Position, state: dict) -> Text:
+    """What the player to move may do, in groups."""
+    if not position.is_player_node():
+        return Text("")
+    names = [position.action_to_string(action) for action in position.legal_actions()]
+    parts = [name for name in names if name.startswith(("beat ", "discard "))]
+    if any(name.startswith("reroll,") for name in names):
+        parts.append("reroll any dice (reroll, keep ...)")
+    if any(name.startswith("reroll card") for name in names):
+        parts.append("use a reroll card (reroll card, keep ...)")
+    for symbol in (symbol for symbol in SYMBOLS if symbol != "reroll"):
+        uses = [name for name in names if name.startswith(f"{symbol} ")]
+        if uses:
+            parts.append(f"{MEANINGS[symbol]} ({', '.join(uses)})")
+    if "pass" in names:
+        parts.append("pass" + (" and lose" if position.num_players() == 1 else ""))
+    return Text("You may: " if len(parts) > 1 else "", style="").append("; ".join(parts))
+
+
+def _provenance(rules: PentaquestRules) -> str:
+    counts = Counter(card.provenance for card in rules.deck.cards)
+    return "Cards: " + ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
