@@ -169,10 +169,10 @@ def python_mcts(game: pyspiel.Game, state: pyspiel.State, seed: int, *, hidden: 
     """The same by OpenSpiel's Python MCTS, or with hidden information by its Python IS-MCTS."""
     mcts = importlib.import_module("open_spiel.python.algorithms.mcts")
     ismcts = importlib.import_module("open_spiel.python.algorithms.ismcts")
-    evaluator = mcts.RandomRolloutEvaluator(1, np.random.RandomState(seed))  # noqa: NPY002 - OpenSpiel's API
+    evaluator = mcts.RandomRolloutEvaluator(1, np.random.RandomState(seed))
 
     def search(simulations: int) -> float:
-        source = np.random.RandomState(seed)  # noqa: NPY002 - OpenSpiel's API
+        source = np.random.RandomState(seed)
         if hidden:
             ismcts.ISMCTSBot(game, evaluator, UCT_C, simulations, random_state=source).run_search(state)
         else:
