@@ -13,13 +13,15 @@ remainder is 0, or someone outside S has a defence above the remainder.
 
 A set of creatures is a bit mask, bit i for creature i. Nothing here needs the GIL or allocates.
 """
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t
 
 from engine_ext.debug cimport QUANDARY_CHECK
 
 
 cdef enum:
     ATTACK_LIMIT = 20                     # most creatures of one defence
+    ATTACK_TABLE = 8                      # up to so many, all sets are looked at together
+    ATTACK_TABLE_TOTAL = 4000             # and up to this total: nine times as much is still an int16_t
 
 
 cdef struct AttackWalk:                   # all outcomes of one attack, in ascending order of their masks
@@ -106,14 +108,57 @@ cdef inline int32_t attack_next(AttackWalk *walk) noexcept nogil:
     return -1
 
 
+cdef inline int32_t attack_list(int32_t total, const int32_t *defenses, int32_t n, uint8_t *masks) noexcept nogil:
+    """All outcomes of an attack of at most ATTACK_TABLE_TOTAL on at most ATTACK_TABLE creatures, ascending,
+    into masks[1 << n]; returns how many. The same as the walk, without a branch a set."""
+    cdef int16_t left[1 << ATTACK_TABLE]      # by set: what remains of the total, negative when it is too much
+    cdef int16_t stands[1 << ATTACK_TABLE]    # by set: the largest defence outside it
+    cdef int16_t defense
+    cdef int32_t i, s, half = 1, count = 0
+    QUANDARY_CHECK(0 <= n <= ATTACK_TABLE and total <= ATTACK_TABLE_TOTAL, "attack_list: too large for the table")
+    if total <= 0:
+        masks[0] = 0
+        return 1
+    left[0] = <int16_t>total
+    stands[0] = -1
+    for i in range(n):
+        defense = <int16_t>(defenses[i] if defenses[i] <= total else total + 1)   # more makes no difference
+        for s in range(half):
+            left[s + half] = left[s] - defense
+            stands[s + half] = stands[s]
+            stands[s] = stands[s] if stands[s] > defense else defense
+        half *= 2
+    stands[half - 1] = ATTACK_TABLE_TOTAL + 1    # all are lost: that ends the defence too
+    for s in range(half):
+        masks[count] = <uint8_t>s
+        count += (left[s] >= 0) & ((left[s] == 0) | (stands[s] > left[s]))
+    return count
+
+
 cdef inline uint32_t attack_best(int32_t total, const int32_t *defenses, const double *values, int32_t n,
                                  double *kept) noexcept nogil:
     """The outcome that keeps the most value, the smallest mask among equals; kept[0] gets the value."""
     cdef AttackWalk walk
+    cdef uint8_t masks[1 << ATTACK_TABLE]
+    cdef double rest[1 << ATTACK_TABLE]       # by set: the value outside it
     cdef uint32_t best = 0
-    cdef int32_t lost, i
+    cdef int32_t lost, i, s, half = 1, count
     cdef double value, most = 0.0
     cdef bint first = True
+    if n <= ATTACK_TABLE and total <= ATTACK_TABLE_TOTAL:
+        rest[0] = 0.0
+        for i in range(n):
+            for s in range(half):
+                rest[s + half] = rest[s]
+                rest[s] = rest[s] + values[i]
+            half *= 2
+        count = attack_list(total, defenses, n, masks)
+        best = masks[0]
+        for i in range(1, count):
+            if rest[masks[i]] > rest[best]:
+                best = masks[i]
+        kept[0] = rest[best]
+        return best
     attack_begin(&walk, total, defenses, n)
     while True:
         lost = attack_next(&walk)

@@ -10,7 +10,7 @@ defences, a set of creatures lost a bit mask, bit i for creature i.
 """
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from engine_ext.errors import AttackError
 
@@ -82,11 +82,14 @@ def outcomes(total, defenses):
     ([0], [2, 3])
     """
     cdef AttackWalk walk
+    cdef uint8_t masks[1 << ATTACK_TABLE]
     cdef int32_t stats[ATTACK_LIMIT]
-    cdef int32_t lost
+    cdef int32_t lost, i
     total, defenses = _total(total), _defenses(defenses)
     for i, defense in enumerate(defenses):
         stats[i] = defense
+    if len(defenses) <= ATTACK_TABLE and total <= ATTACK_TABLE_TOTAL:
+        return [masks[i] for i in range(attack_list(total, stats, len(defenses), masks))]
     attack_begin(&walk, total, stats, len(defenses))
     found = []
     while True:
@@ -177,7 +180,8 @@ def outcomes_batch(totals, defenses):
     cdef const int32_t[::1] total = totals
     cdef const int32_t[:, ::1] table = defenses
     cdef int64_t rows = table.shape[0], row, at = 0
-    cdef int32_t width = table.shape[1], lost, n
+    cdef int32_t width = table.shape[1], lost, n, i, count
+    cdef uint8_t few[1 << ATTACK_TABLE]
     cdef int32_t stats[ATTACK_LIMIT]
     cdef int32_t places[ATTACK_LIMIT]
     cdef AttackWalk walk
@@ -195,6 +199,14 @@ def outcomes_batch(totals, defenses):
         with nogil:
             for row in range(rows):
                 n = _gather(&table[row, 0], width, stats, places)
+                if n <= ATTACK_TABLE and total[row] <= ATTACK_TABLE_TOTAL:
+                    count = attack_list(total[row], stats, n, few)
+                    if fill:
+                        for i in range(count):
+                            out[at + i] = _scatter(few[i], places, n) if n < width else few[i]
+                    at += count
+                    start[row + 1] = at
+                    continue
                 attack_begin(&walk, total[row], stats, n)
                 while True:
                     lost = attack_next(&walk)

@@ -35,6 +35,8 @@ ctypedef fused count_t:
 
 def _whole(name, value, low, high):
     """`value` as an int in [low, high]."""
+    if type(value) is int and low <= value <= high:
+        return value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
         raise DiceError(f"{name} is {value!r}, it must be a whole number from {low} to {high}")
     return int(value)
@@ -684,9 +686,11 @@ cdef class DiceBag:
             DiceError: bag and second pile hold fewer than k.
         """
         cdef uint8_t drawn[8 * BAG_WORDS]
-        k = self._available(k)
-        bag_draw_refill(self.in_bag, self.in_spent, self.n_words, k, drawn, &stream.rng)
-        return np.array([drawn[i] for i in range(self.n_classes)], dtype=np.uint8)
+        cdef uint8_t[::1] out
+        bag_draw_refill(self.in_bag, self.in_spent, self.n_words, self._available(k), drawn, &stream.rng)
+        taken = out = np.empty(self.n_classes, dtype=np.uint8)
+        memcpy(&out[0], drawn, self.n_classes)
+        return taken
 
     def draw_one(self, Stream stream not None):
         """Take one die, as `draw(1)`; returns its class."""

@@ -365,7 +365,7 @@ DRAWN = 6
 CREATURES = 6  # in front of an attack
 
 
-def _hex_case(rng: random.Random) -> tuple[HexBoard, references.HexReference]:
+def hex_case(rng: random.Random) -> tuple[HexBoard, references.HexReference]:
     """A board of 45 cells with water, crystal and solid cells, in both forms."""
     disc = [(q, r) for r in range(-3, 4) for q in range(-3, 4) if abs(q + r) <= 3]
     cells = [*disc, (4, 0), (-4, 0), (0, 4), (0, -4), (4, -4), (-4, 4), (2, -4), (-2, 4)]
@@ -394,7 +394,7 @@ def profile_kernels(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUND
     bag = list(BAG)
     colours = np.array(bag)
 
-    board, plain = _hex_case(rng)
+    board, plain = hex_case(rng)
     cells = board.cells
     near = [(i, j) for i, a in enumerate(cells) for j, b in enumerate(cells) if board.distance(a, b) in (1, 2)]
     n_cases = 4096

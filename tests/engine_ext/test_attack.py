@@ -81,6 +81,27 @@ def test_every_outcome_of_a_larger_defence_has_an_order(total, defenses):
         assert attack.best(total, defenses, values)[0] == lost
 
 
+@settings(max_examples=100)
+@given(st.integers(0, 5000), st.lists(st.integers(0, 2000), max_size=6))
+def test_large_numbers(total, defenses):
+    assert attack.outcomes(total, defenses) == attack_outcomes(total, defenses)
+
+
+@given(totals, st.lists(st.integers(0, 9), max_size=8), st.integers(0, 3))
+def test_creatures_too_strong_to_fall_change_nothing_but_that_they_stand(total, defenses, more):
+    # Nine creatures and more go another way through the kernel than eight and fewer.
+    giants = [total + 1] * more
+    if more == 0:
+        return
+    fallen = set(attack.outcomes(total, [*defenses, *giants]))
+    assert max(fallen).bit_length() <= len(defenses)
+    assert fallen == {
+        mask
+        for mask in range(1 << len(defenses))
+        if (mask == 0 or total > 0) and sum(d for i, d in enumerate(defenses) if mask >> i & 1) <= total
+    }
+
+
 def test_twenty_creatures_are_no_walk_over_orders():
     # 20! orders; ten of twenty equal creatures fall.
     assert len(attack.outcomes(10, [1] * 20)) == 184756  # C(20, 10)
