@@ -26,18 +26,20 @@ from libc.string cimport memcpy, memset
 
 cimport cython
 
-from engine_ext.game cimport CHANCE, CYCLIC, HIDDEN_INFORMATION, PLAYER_LIMIT, TERMINAL, ZERO_SUM, GameOps
+from engine_ext.game cimport CHANCE, CYCLIC, HIDDEN_INFORMATION, PLAYER_LIMIT, TERMINAL, GameOps
 from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, rng_seed
+from solvers.common cimport one_value
 from solvers.memo cimport Memo
 
-from engine_ext.errors import SpecError, TooLargeError, UnsuitableGameError
+from engine_ext.errors import SpecError, UnsuitableGameError
 from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
 
 cdef enum:
     PLIES = 512             # deepest search
     WHOLE = 32767           # depth of a table entry whose value no horizon touched
     HISTORY_LIMIT = 1 << 20  # most actions that get a history
+    ALL = 1 << 30
 
 cdef enum Pruning:
     PLAIN = 0
@@ -57,8 +59,25 @@ cdef struct Ply:            # working room of one recursion level
     double *scores          # likewise: move ordering, or probabilities
     double *low             # [max_outcomes] what is known of each outcome's value
     double *high
-    int32_t *probed         # [max_outcomes] the action whose value the probe found, or -1
-    double *found           # [max_outcomes] and that value
+    double *worst           # [max_outcomes] bound from the actions searched so far, seen by their seat
+    int32_t *first          # [max_outcomes] the action to search first, or -1
+    int32_t *done           # [max_outcomes] actions searched so far; ALL when the value is known
+
+
+cdef void sort_outcomes(int32_t *ids, double *probs, int32_t count) noexcept nogil:
+    """By falling probability, then by rising id (Shell sort with Ciura's gaps)."""
+    cdef int32_t[8] gaps = [701, 301, 132, 57, 23, 10, 4, 1]
+    cdef int32_t gap, i, j, k, id
+    cdef double prob
+    for k in range(8):
+        gap = gaps[k]
+        for i in range(gap, count):
+            id, prob = ids[i], probs[i]
+            j = i
+            while j >= gap and (probs[j - gap] < prob or (probs[j - gap] == prob and ids[j - gap] > id)):
+                ids[j], probs[j] = ids[j - gap], probs[j - gap]
+                j -= gap
+            ids[j], probs[j] = id, prob
 
 
 @cython.final
@@ -81,7 +100,9 @@ cdef class Search:
     cdef int64_t node_limit
     cdef int64_t deadline_ns    # 0: none
     cdef int64_t estimates      # leaves at the horizon, or values that rest on them
-    cdef int32_t aborted        # 1: a limit was reached; 2: look for signals
+    cdef bint aborted           # a limit was reached, or something was caught
+    cdef bint blind             # a horizon was met in a game without an estimate
+    cdef object caught          # Ctrl-C, to be raised at the end of the search
     cdef Rng rng                # for suggest() alone
 
     def __cinit__(self, Rules rules not None, Pruning pruning, int64_t table_entries):
@@ -106,7 +127,7 @@ cdef class Search:
             if self.table == NULL:
                 raise MemoryError
             self.table_mask = size - 1
-            if self.is_vector():
+            if not one_value(self.ops):
                 self.vectors = <double *>malloc(size * self.n_players * sizeof(double))
                 if self.vectors == NULL:
                     raise MemoryError
@@ -126,10 +147,6 @@ cdef class Search:
         free(self.vectors)
         free(self.history)
 
-    cdef inline bint is_vector(self) noexcept nogil:
-        """Whether a value needs one number a seat."""
-        return not (self.n_players == 1 or (self.n_players == 2 and self.ops.flags & ZERO_SUM))
-
     cdef int make_room(self, int32_t depth) except -1:
         """Working room for so many plies, two more for probes and leaves."""
         cdef size_t state_size = (self.ops.state_size + 15) & ~<size_t>15
@@ -138,7 +155,7 @@ cdef class Search:
         cdef Ply *ply
         while self.n_plies < depth + 3:
             block = <unsigned char *>calloc(
-                1, state_size + (width + 3 * outcomes) * sizeof(double) + (width + outcomes) * sizeof(int32_t))
+                1, state_size + (width + 3 * outcomes) * sizeof(double) + (width + 2 * outcomes) * sizeof(int32_t))
             if block == NULL:
                 raise MemoryError
             ply = &self.plies[self.n_plies]
@@ -146,9 +163,10 @@ cdef class Search:
             ply.scores = <double *>(block + state_size)
             ply.low = ply.scores + width
             ply.high = ply.low + outcomes
-            ply.found = ply.high + outcomes
-            ply.ids = <int32_t *>(ply.found + outcomes)
-            ply.probed = ply.ids + width
+            ply.worst = ply.high + outcomes
+            ply.ids = <int32_t *>(ply.worst + outcomes)
+            ply.first = ply.ids + width
+            ply.done = ply.first + outcomes
             self.n_plies += 1
         return 0
 
@@ -160,28 +178,39 @@ cdef class Search:
             return False
         self.nodes += 1
         if self.nodes > self.node_limit:
-            self.aborted = 1
-        elif not self.nodes & 255:
+            self.aborted = True
+        elif not self.nodes & 63:
             if self.deadline_ns and PyTime_MonotonicRaw() >= self.deadline_ns:
-                self.aborted = 1
+                self.aborted = True
             elif not self.nodes & 0xFFFFF:
                 with gil:
-                    try:
-                        PyErr_CheckSignals()
-                    except BaseException as error:
-                        _keep(error)
-                        self.aborted = 2
+                    self.look_for_signals()
         return not self.aborted
+
+    cdef void look_for_signals(self) noexcept:
+        try:
+            PyErr_CheckSignals()
+        except BaseException as error:
+            self.caught = error
+            self.aborted = True
 
     cdef inline double leaf(self, const void *state, int32_t turn) noexcept nogil:
         """Seat 0's utility at the end, or its estimate at the horizon."""
         cdef double values[PLAYER_LIMIT]
+        values[0] = 0.0
         if turn == TERMINAL:
             self.ops.returns(self.tables, state, values)
         else:
-            self.estimates += 1
-            self.ops.estimate(self.tables, state, values)
+            self.guess(state, values)
         return values[0]
+
+    cdef inline void guess(self, const void *state, double *out) noexcept nogil:
+        """The game's estimate; a game without one ends the search here."""
+        self.estimates += 1
+        if self.ops.estimate == NULL:
+            self.aborted = self.blind = True
+            return
+        self.ops.estimate(self.tables, state, out)
 
     cdef inline Entry *look_up(self, uint64_t key) noexcept nogil:
         """The table's entry for this key, or NULL. Two places a key: the deeper one and the newer one."""
@@ -248,20 +277,14 @@ cdef class Search:
 
     # ---- one value: alpha-beta, Star1, Star2 -----------------------------------------------------
 
-    cdef double value(self, int32_t level, int32_t depth, double alpha, double beta,
-                      int32_t known_action, double known) noexcept nogil:
-        """Seat 0's value of plies[level].state, exact inside (alpha, beta), a bound outside it.
-
-        Args:
-            known_action: an action whose value `known` a probe has found (exact, or a bound on the
-                far side of the window); -1: none.
-        """
+    cdef double value(self, int32_t level, int32_t depth, double alpha, double beta) noexcept nogil:
+        """Seat 0's value of plies[level].state, exact inside (alpha, beta), a bound outside it."""
         cdef Ply *ply = &self.plies[level]
         cdef int32_t turn = self.ops.turn(self.tables, ply.state), best = -1, first = -1
         cdef int64_t estimates = self.estimates
         cdef uint64_t key = 0
         cdef Entry *entry
-        cdef double value, asked_alpha = alpha, asked_beta = beta
+        cdef double value
         if not self.enter():
             return 0.0
         if turn == TERMINAL or depth == 0:
@@ -283,7 +306,7 @@ cdef class Search:
         if turn == CHANCE:
             value = self.chance_value(level, depth, alpha, beta)
         else:
-            value = self.decision_value(level, depth, turn, alpha, beta, first, known_action, known, &best)
+            value = self.decision_value(level, depth, turn, alpha, beta, first, &best)
         if self.aborted or self.table == NULL:
             return value
         if self.estimates == estimates:     # no horizon was met: good for every depth
@@ -294,22 +317,18 @@ cdef class Search:
         return value
 
     cdef double decision_value(self, int32_t level, int32_t depth, int32_t seat, double alpha, double beta,
-                               int32_t first, int32_t known_action, double known, int32_t *best_action) noexcept nogil:
+                               int32_t first, int32_t *best_action) noexcept nogil:
         cdef Ply *ply = &self.plies[level]
-        cdef int32_t count = self.order(ply, seat, depth, first if known_action < 0 else known_action)
+        cdef int32_t count = self.order(ply, seat, depth, first)
         cdef int32_t i, action
         cdef double sign = 1.0 if seat == 0 else -1.0
         cdef double best = -1e300, value    # both from the view of the seat
         for i in range(count):
             action = self.next_action(ply, i, count)
-            if action == known_action:
-                value = sign * known
-            else:
-                memcpy(self.plies[level + 1].state, ply.state, self.ops.state_size)
-                self.ops.apply(self.tables, self.plies[level + 1].state, action)
-                value = sign * self.value(level + 1, depth - 1, alpha, beta, -1, 0.0)
-                if self.aborted:
-                    return 0.0
+            self.step(level, action)
+            value = sign * self.value(level + 1, depth - 1, alpha, beta)
+            if self.aborted:
+                return 0.0
             if value > best:
                 best = value
                 best_action[0] = action
@@ -327,66 +346,60 @@ cdef class Search:
 
     cdef double chance_value(self, int32_t level, int32_t depth, double alpha, double beta) noexcept nogil:
         cdef Ply *ply = &self.plies[level]
-        cdef Ply *below = &self.plies[level + 1]
         cdef double *probs = ply.scores
         cdef int32_t count = self.ops.outcomes(self.tables, ply.state, ply.ids, probs)
         cdef double low_sum = 0.0, high_sum = 0.0      # bounds on the node's value
-        cdef double exact, ceiling, floor, value
-        cdef int32_t i, j, turn
-        cdef double swap_prob
+        cdef double exact
+        cdef int32_t i, rounds
+        cdef bint more
+        sort_outcomes(ply.ids, probs, count)   # the likeliest first: they move the bounds most
         if self.pruning == PLAIN:
             exact = 0.0
             for i in range(count):
                 self.step(level, ply.ids[i])
-                exact += probs[i] * self.value(level + 1, depth - 1, alpha, beta, -1, 0.0)
+                exact += probs[i] * self.value(level + 1, depth - 1, alpha, beta)
             return exact
-        # The likeliest outcomes first: they move the bounds most. (Insertion sort: mostly sorted.)
-        for i in range(1, count):
-            j = i
-            while j > 0 and probs[j] > probs[j - 1]:
-                swap_prob = probs[j]
-                probs[j], probs[j - 1] = probs[j - 1], swap_prob
-                ply.ids[j], ply.ids[j - 1] = ply.ids[j - 1], ply.ids[j]
-                j -= 1
         for i in range(count):
-            ply.low[i], ply.high[i], ply.probed[i] = self.ops.min_utility, self.ops.max_utility, -1
+            ply.low[i], ply.high[i] = self.ops.min_utility, self.ops.max_utility
+            ply.first[i], ply.done[i] = -1, 0
             low_sum += probs[i] * ply.low[i]
             high_sum += probs[i] * ply.high[i]
-        if self.table != NULL or self.pruning == STAR2:
+        if self.table != NULL or depth == 1:
             for i in range(count):
-                self.step(level, ply.ids[i])
-                turn = self.ops.turn(self.tables, below.state)
-                ceiling, floor = ply.high[i], ply.low[i]
-                self.glance(level, i, depth, turn)
-                if self.pruning == STAR2 and turn >= 0 and depth > 1 and ply.low[i] < ply.high[i]:
-                    self.probe(level, i, depth, turn,
-                               (alpha - (high_sum - probs[i] * ceiling)) / probs[i],
-                               (beta - (low_sum - probs[i] * floor)) / probs[i])
+                self.glance(level, i, depth, &low_sum, &high_sum)
                 if self.aborted:
                     return 0.0
-                low_sum += probs[i] * (ply.low[i] - floor)
-                high_sum += probs[i] * (ply.high[i] - ceiling)
                 if low_sum >= beta:
                     return low_sum
                 if high_sum <= alpha:
                     return high_sum
+        # Star2: an action or more of each outcome, before any outcome is searched to its end.
+        if self.pruning == STAR2 and depth > 1:
+            more = True
+            rounds = 0
+            while more and rounds < self.rounds_worth(level, depth, alpha, beta, rounds):
+                more = False
+                for i in range(count):
+                    if ply.done[i] == ALL:
+                        continue
+                    self.advance(level, i, depth, alpha, beta, &low_sum, &high_sum, True)
+                    if self.aborted:
+                        return 0.0
+                    if low_sum >= beta:
+                        return low_sum
+                    if high_sum <= alpha:
+                        return high_sum
+                    more = more or ply.done[i] != ALL
+                rounds += 1
         for i in range(count):
-            if ply.low[i] == ply.high[i]:
-                continue
-            floor = (alpha - (high_sum - probs[i] * ply.high[i])) / probs[i]
-            ceiling = (beta - (low_sum - probs[i] * ply.low[i])) / probs[i]
-            self.step(level, ply.ids[i])
-            value = self.value(level + 1, depth - 1, max(floor, ply.low[i]), min(ceiling, ply.high[i]),
-                               ply.probed[i], ply.found[i])
-            if self.aborted:
-                return 0.0
-            if value <= floor:      # the whole node is worth alpha at most
-                return high_sum + probs[i] * (value - ply.high[i])
-            if value >= ceiling:
-                return low_sum + probs[i] * (value - ply.low[i])
-            low_sum += probs[i] * (value - ply.low[i])
-            high_sum += probs[i] * (value - ply.high[i])
-            ply.low[i] = ply.high[i] = value
+            while ply.done[i] != ALL:
+                self.advance(level, i, depth, alpha, beta, &low_sum, &high_sum, self.pruning == STAR2)
+                if self.aborted:
+                    return 0.0
+                if low_sum >= beta:
+                    return low_sum
+                if high_sum <= alpha:
+                    return high_sum
         exact = 0.0     # summed afresh: the same bits as the plain search, whatever was pruned
         for i in range(count):
             exact += probs[i] * ply.low[i]
@@ -396,55 +409,132 @@ cdef class Search:
         memcpy(self.plies[level + 1].state, self.plies[level].state, self.ops.state_size)
         self.ops.apply(self.tables, self.plies[level + 1].state, id)
 
-    cdef void glance(self, int32_t level, int32_t i, int32_t depth, int32_t turn) noexcept nogil:
-        """What is known of outcome i, now in plies[level + 1], without a search."""
+    cdef inline int32_t rounds_worth(self, int32_t level, int32_t depth, double alpha, double beta,
+                                     int32_t rounds) noexcept nogil:
+        """How many actions of each outcome to search before going into one to its end.
+
+        An outcome where seat 1 decides gets an upper bound from every action: cheap where the
+        node fails low, wasted where it fails high, and the other way round for seat 0.
+        """
+        cdef int32_t seat = self.ops.turn(self.tables, self.plies[level + 1].state)
+        cdef bint can_fail_low = alpha > self.ops.min_utility, can_fail_high = beta < self.ops.max_utility
+        if rounds == 0:
+            return 1
+        if seat == 1:
+            return (1 << 29) if can_fail_low and not can_fail_high else 1
+        if seat == 0:
+            return (1 << 29) if can_fail_high and not can_fail_low else 1
+        return 1
+
+    cdef void glance(self, int32_t level, int32_t i, int32_t depth, double *low_sum, double *high_sum) noexcept nogil:
+        """What is known of outcome i without a search: leaves, and what the table holds."""
         cdef Ply *ply = &self.plies[level]
         cdef const void *state = self.plies[level + 1].state
         cdef Entry *entry
+        cdef int32_t turn
+        cdef double low = ply.low[i], high = ply.high[i]
+        self.step(level, ply.ids[i])
+        turn = self.ops.turn(self.tables, state)
         if turn == TERMINAL or depth == 1:
-            if self.enter():
-                ply.low[i] = ply.high[i] = self.leaf(state, turn)
-            return
-        if self.table == NULL:
-            return
-        entry = self.look_up(self.ops.state_key(self.tables, state))
-        if entry != NULL and (entry.depth == depth - 1 or entry.depth == WHOLE):
+            if not self.enter():
+                return
+            low = high = self.leaf(state, turn)
+        else:
+            entry = self.look_up(self.ops.state_key(self.tables, state))
+            if entry == NULL:
+                return
+            ply.first[i] = entry.best
+            if entry.depth != depth - 1 and entry.depth != WHOLE:
+                return
             if entry.depth != WHOLE:
                 self.estimates += 1
-            ply.low[i], ply.high[i] = entry.low, entry.high
+            low, high = entry.low, entry.high
+        self.narrow(ply, i, low, high, low_sum, high_sum)
+        if low == high:
+            ply.done[i] = ALL
 
-    cdef void probe(self, int32_t level, int32_t i, int32_t depth, int32_t seat,
-                    double floor, double ceiling) noexcept nogil:
-        """Search one action of outcome i: a lower bound where seat 0 decides, an upper bound elsewhere."""
+    cdef inline void narrow(self, Ply *ply, int32_t i, double low, double high,
+                            double *low_sum, double *high_sum) noexcept nogil:
+        """Tighter bounds of outcome i, and with it of the chance node."""
+        if low > ply.low[i]:
+            low_sum[0] += ply.scores[i] * (low - ply.low[i])
+            ply.low[i] = low
+        if high < ply.high[i]:
+            high_sum[0] += ply.scores[i] * (high - ply.high[i])
+            ply.high[i] = high
+
+    cdef void advance(self, int32_t level, int32_t i, int32_t depth, double alpha, double beta,
+                      double *low_sum, double *high_sum, bint by_action) noexcept nogil:
+        """Search the next action of outcome i (or all of it), in the window that still matters."""
         cdef Ply *ply = &self.plies[level]
         cdef Ply *below = &self.plies[level + 1]
-        cdef Entry *entry
-        cdef int32_t first = -1, count
-        cdef double value
-        floor = max(floor, ply.low[i])
-        ceiling = min(ceiling, ply.high[i])
-        if floor >= ceiling:
+        cdef double prob = ply.scores[i], value
+        cdef double floor = max(ply.low[i], (alpha - (high_sum[0] - prob * ply.high[i])) / prob)
+        cdef double ceiling = min(ply.high[i], (beta - (low_sum[0] - prob * ply.low[i])) / prob)
+        cdef int32_t seat, count, action
+        if floor >= ceiling:    # rounding alone: the bounds have met
+            floor, ceiling = ply.low[i], ply.high[i]
+        self.step(level, ply.ids[i])
+        seat = self.ops.turn(self.tables, below.state)
+        if seat < 0 or not by_action:
+            value = self.value(level + 1, depth - 1, floor, ceiling)
+            if self.aborted:
+                return
+            self.narrow(ply, i, value if value > floor else ply.low[i],
+                        value if value < ceiling else ply.high[i], low_sum, high_sum)
+            ply.done[i] = ALL
             return
-        if self.table != NULL:
-            entry = self.look_up(self.ops.state_key(self.tables, below.state))
-            if entry != NULL:
-                first = entry.best
-        count = self.order(below, seat, depth - 1, first)
-        self.step(level + 1, self.next_action(below, 0, count))
-        value = self.value(level + 2, depth - 2, floor, ceiling, -1, 0.0)
-        ply.probed[i], ply.found[i] = below.ids[0], value
-        # Outside the window the value is only a bound, and on the wrong side it says nothing here.
-        if seat == 0 and value > floor:
-            ply.low[i] = min(value, ply.high[i])
-        elif seat == 1 and value < ceiling:
-            ply.high[i] = max(value, ply.low[i])
+        if ply.done[i] == 0 and not self.enter():
+            return
+        count = self.nth_action(below, seat, depth - 1, &ply.first[i], ply.done[i], &action)
+        self.step(level + 1, action)
+        value = self.value(level + 2, depth - 2, floor, ceiling)
+        if self.aborted:
+            return
+        ply.done[i] += 1
+        # Outside the window a value is a bound: above the ceiling a lower, below the floor an upper one.
+        if seat == 0:
+            ply.worst[i] = value if ply.done[i] == 1 else max(ply.worst[i], value)
+            if value > floor:
+                self.narrow(ply, i, value, ply.high[i], low_sum, high_sum)
+            if ply.done[i] == count:    # every action is worth this at most, unless one rose above the window
+                self.narrow(ply, i, ply.low[i], max(ply.worst[i], ply.low[i]) if value < ceiling else ply.high[i],
+                            low_sum, high_sum)
+        else:
+            ply.worst[i] = value if ply.done[i] == 1 else min(ply.worst[i], value)
+            if value < ceiling:
+                self.narrow(ply, i, ply.low[i], value, low_sum, high_sum)
+            if ply.done[i] == count:
+                self.narrow(ply, i, min(ply.worst[i], ply.high[i]) if value > floor else ply.low[i], ply.high[i],
+                            low_sum, high_sum)
+        if ply.done[i] == count or ply.low[i] >= ply.high[i]:
+            ply.done[i] = ALL
+
+    cdef int32_t nth_action(self, Ply *ply, int32_t seat, int32_t depth, int32_t *first, int32_t n,
+                            int32_t *action) noexcept nogil:
+        """The n-th action of a decision in an order that stays the same between calls: the one that is
+        `first` (chosen at the first call where it is -1), then by rising id. Returns their count."""
+        cdef int32_t count, i, at
+        if n == 0:
+            count = self.order(ply, seat, depth, first[0])
+            first[0] = action[0] = self.next_action(ply, 0, count)
+            return count
+        count = self.ops.legal(self.tables, ply.state, ply.ids)
+        at = 0
+        for i in range(count):
+            if ply.ids[i] != first[0]:
+                at += 1
+                if at == n:
+                    action[0] = ply.ids[i]
+                    break
+        return count
 
     # ---- a value for each seat: max^n ------------------------------------------------------------
 
     cdef void vector(self, int32_t level, int32_t depth, double *out) noexcept nogil:
         """Every seat's value of plies[level].state, each seat maximising its own."""
         cdef Ply *ply = &self.plies[level]
-        cdef int32_t turn = self.ops.turn(self.tables, ply.state), count, i, k, action, best = -1, first = -1
+        cdef int32_t turn = self.ops.turn(self.tables, ply.state), count, i, k, action, best = -1
         cdef int64_t estimates = self.estimates
         cdef uint64_t key = 0
         cdef Entry *entry
@@ -455,8 +545,7 @@ cdef class Search:
             self.ops.returns(self.tables, ply.state, out)
             return
         if depth == 0:
-            self.estimates += 1
-            self.ops.estimate(self.tables, ply.state, out)
+            self.guess(ply.state, out)
             return
         if self.table != NULL:
             key = self.ops.state_key(self.tables, ply.state)
@@ -490,13 +579,6 @@ cdef class Search:
                     memcpy(out, child, self.n_players * sizeof(double))
         if self.table != NULL:
             self.store(key, WHOLE if self.estimates == estimates else depth, 0.0, 0.0, best, out)
-
-
-_interrupted = []   # an exception met inside a search, to be raised at its end
-
-
-def _keep(error):
-    _interrupted.append(error)
 
 
 # ---- the searcher ------------------------------------------------------------------------------
@@ -537,7 +619,6 @@ class ExpectimaxSearcher:
         check(position.rules)
         if limit is None or (limit.nodes is None and limit.depth is None and limit.seconds is None):
             return self._solve(position, start_s)
-        _check_limited(position.rules)
         return _deepen(position, self.parameters, limit, start_s)
 
     def _solve(self, Position position, start_s):
@@ -600,13 +681,17 @@ def _deepen(Position position, parameters, limit, start_s):
     n_players = position.num_players()
     best_line = None    # (action, values, {action: (value, exact)}, exact) of the deepest round
     reached = 0
-    _interrupted.clear()
-    for depth in range(1, deepest + 1):
+    # Without an estimate there is nothing to deepen from: one round, to the end of the game.
+    for depth in range(1 if search.ops.estimate != NULL else deepest, deepest + 1):
         search.make_room(depth)
         search.estimates = 0
         outcome = _root(search, position, depth, legal, best_line, bool(parameters["every_action"]))
-        if _interrupted:
-            raise _interrupted.pop()
+        if search.caught is not None:
+            raise search.caught
+        if search.blind:
+            raise UnsuitableGameError(
+                f"{position.rules.name} has no estimate to stand in at the horizon of {depth} steps; leave the limit "
+                "out to solve it whole, or use mcts")
         if outcome is not None and (not search.aborted or best_line is None or outcome[0] is not None):
             best_line = outcome
         if search.aborted:
@@ -615,7 +700,7 @@ def _deepen(Position position, parameters, limit, start_s):
         if search.estimates == 0:
             break
     if best_line is None:   # not even one ply: the estimate is all there is
-        values = position.returns() if position.is_terminal() else position.estimate()
+        values = position.returns() if position.is_terminal() else position.estimate() or [math.nan] * n_players
         best_line = (legal[0] if legal else None, tuple(values), {}, position.is_terminal())
     action, values, found, exact = best_line
     low, high = position.ops.min_utility, position.ops.max_utility
@@ -647,7 +732,7 @@ cdef _root(Search search, Position position, int32_t depth, legal, before, bint 
     cdef double out[PLAYER_LIMIT]
     cdef double sign = -1.0 if seat == 1 else 1.0
     cdef int32_t action, i
-    cdef bint whole, vector = search.is_vector()
+    cdef bint vector = not one_value(search.ops)
     n_players = search.n_players
 
     def spread(value):
@@ -659,7 +744,7 @@ cdef _root(Search search, Position position, int32_t depth, legal, before, bint 
             if vector:
                 search.vector(0, depth, out)
             else:
-                out[0] = search.value(0, depth, alpha, beta, -1, 0.0)
+                out[0] = search.value(0, depth, alpha, beta)
         if search.aborted:
             return None
         values = tuple([out[i] for i in range(n_players)]) if vector else spread(out[0])
@@ -680,7 +765,7 @@ cdef _root(Search search, Position position, int32_t depth, legal, before, bint 
             if vector:
                 search.vector(1, depth - 1, out)
             else:
-                out[0] = search.value(1, depth - 1, low, high, -1, 0.0)
+                out[0] = search.value(1, depth - 1, low, high)
         if search.aborted:
             break
         value = out[seat] if vector else sign * out[0]
@@ -690,7 +775,7 @@ cdef _root(Search search, Position position, int32_t depth, legal, before, bint 
                 value == best_value and sure and action < best and (vector or search.pruning == PLAIN)):
             best, best_value = action, value
             best_values = tuple([out[i] for i in range(n_players)]) if vector else spread(out[0])
-            if not every and search.pruning != PLAIN:
+            if not every and not vector and search.pruning != PLAIN:
                 if seat == 0:
                     low = max(low, out[0])
                 else:
@@ -737,13 +822,6 @@ def _check_whole(Rules rules):
         raise UnsuitableGameError(
             f"{rules.name} has cycles: a position can come again, so expectimax without a depth limit would never "
             "end; use value_iteration, or give a depth")
-
-
-def _check_limited(Rules rules):
-    if rules.ops.estimate == NULL:
-        raise UnsuitableGameError(
-            f"{rules.name} has no estimate to stand in at the horizon of a limited search; "
-            "leave the limit out to solve it whole, or use mcts")
 
 
 PARAMETERS = {

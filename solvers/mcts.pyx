@@ -4,8 +4,10 @@ UCT (Kocsis and Szepesvari, 2006) over a graph of states, with what makes it str
 
 * *Transpositions.* Nodes are states, found by `state_key`; the same dice reached in two ways are
   one node (Saffidine, Cazenave and Mehat, 2012; Czech, Korus and Kersting, 2021). An edge keeps
-  its child's mean as it was when last passed, so a node's mean is always the visit-weighted mean of
-  its edges. With `transpositions=false` keys are paths, and the graph is the plain tree.
+  its child's value as it was when last passed, and a node's value is always one of its edges'
+  values. With `transpositions=false` keys are paths, and the graph is the plain tree.
+* *Backup.* A decision is worth what its most visited edge is worth (Coulom, 2006, "robust max"),
+  so that exploring bad actions does not drag it down; `backup=mean` is plain UCT's mean.
 * *Chance nodes.* A node's outcomes are sampled until it was visited as often as it has outcomes;
   then all of them get an edge, and once each was seen its value is the exact expectation over
   its edges instead of a sampled mean. `chance=open` keeps no chance nodes at all (open loop).
@@ -39,12 +41,12 @@ cimport cython
 
 from engine_ext.debug cimport QUANDARY_CHECK
 from engine_ext.game cimport (
-    CHANCE, LEGAL_LIMIT, OUTCOME_LIMIT, PLAYER_LIMIT, TERMINAL, ZERO_SUM, HIDDEN_INFORMATION,
+    CHANCE, LEGAL_LIMIT, OUTCOME_LIMIT, PLAYER_LIMIT, TERMINAL, HIDDEN_INFORMATION,
     GameOps, ops_playout, ops_random_action, ops_run_chance,
 )
 from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_double, rng_seed_keys
-from solvers.buffers cimport StateBuffer
+from solvers.common cimport StateBuffer, one_value
 
 from engine_ext.errors import SpecError, UnsuitableGameError
 from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
@@ -71,6 +73,7 @@ cdef struct Node:
     int32_t n_open      # edges not CLOSED
     int32_t visits
     int32_t stamp       # the last simulation whose path it was on
+    int32_t best        # decision: its most visited edge, or NONE
     int32_t amaf        # its block of all-moves-as-first statistics, or NONE
     int16_t turn        # as GameOps.turn
     uint16_t flags
@@ -108,6 +111,7 @@ cdef struct Settings:
     int32_t rollouts            # playouts a leaf
     int32_t max_depth           # longest descent, steps
     int32_t max_nodes
+    bint best_backup            # a decision is worth its most visited edge, not the mean of all
     bint greedy                 # playouts by the game's rule of thumb
     bint transpositions
     bint solve
@@ -201,8 +205,7 @@ cdef class Tree:
         self.ops = position.ops
         self.tables = position.tables
         self.set = settings[0]
-        self.n_values = 1 if self.ops.n_players == 1 or (
-            self.ops.n_players == 2 and self.ops.flags & ZERO_SUM) else self.ops.n_players
+        self.n_values = 1 if one_value(self.ops) else self.ops.n_players
         self.proving = self.set.solve and self.n_values == 1
         spread = self.ops.max_utility - self.ops.min_utility
         self.scale = 1.0 / spread if spread > 0.0 else 1.0
@@ -321,7 +324,7 @@ cdef class Tree:
         node.key = key
         node.edges = NONE
         node.n_edges = node.n_tried = node.n_open = node.visits = node.stamp = 0
-        node.amaf = NONE
+        node.best = node.amaf = NONE
         node.turn = self.ops.turn(self.tables, state)
         node.flags = 0
         for i in range(self.n_values):
@@ -434,7 +437,9 @@ cdef class Tree:
         cdef const double *total = &self.totals[<int64_t>index * self.n_values]
         cdef double share = 1.0
         cdef int32_t i
-        if not self.nodes[index].flags & WEIGHTED:
+        if self.nodes[index].best != NONE:
+            total = &self.means[<int64_t>self.nodes[index].best * self.n_values]
+        elif not self.nodes[index].flags & WEIGHTED:
             share = 1.0 / <double>self.nodes[index].visits
         for i in range(self.n_values):
             out[i] = total[i] * share
@@ -738,6 +743,10 @@ cdef class Tree:
                 for i in range(n_values):
                     total[i] += (visits + 1) * fresh[i] - (visits * mean[i] if visits else 0.0)
                     mean[i] = fresh[i]
+                if self.set.best_backup and step.edge != node.best:
+                    if node.best == NONE or visits + 1 > self.edges[node.best].visits or (
+                            visits + 1 == self.edges[node.best].visits and self.better(node, step.edge)):
+                        node.best = step.edge
             elif node.flags & WEIGHTED:
                 node.visits += 1
                 weight = self.weights[step.edge]
@@ -754,6 +763,13 @@ cdef class Tree:
                 self.weigh(step.node)
             if self.proving and step.child != NONE:
                 self.pass_bounds(step.node, step.edge, step.child)
+
+    cdef inline bint better(self, const Node *node, int32_t edge) noexcept nogil:
+        """Whether an edge is worth more to the seat that decides than the node's best one."""
+        cdef int64_t place = node.turn if self.n_values > 1 else 0
+        cdef double gain = self.means[<int64_t>edge * self.n_values + place] - (
+            self.means[<int64_t>node.best * self.n_values + place])
+        return gain < 0.0 if self.n_values == 1 and node.turn == 1 else gain > 0.0
 
     cdef int64_t run(self, int64_t simulations, int64_t node_limit, int64_t deadline_ns) noexcept nogil:
         """Simulate until a limit is reached, the root is proven, or `stop` is set; returns how many.
@@ -818,12 +834,14 @@ class MctsSearcher:
         settings.exploration = chosen["c"]
         settings.widening = chosen["widening"]
         settings.widening_power = chosen["widening_power"]
+        settings.best_backup = chosen["backup"] == "best"
         settings.epsilon = chosen["epsilon"]
         settings.playout_depth = NONE if chosen["playout_depth"] is None else chosen["playout_depth"]
         settings.rollouts = chosen["rollouts"]
         settings.max_depth = min(PATH_LIMIT, limit.depth or PATH_LIMIT)
         settings.max_nodes = chosen["max_nodes"]
-        settings.greedy = chosen["playout"] == "greedy"
+        settings.greedy = chosen["playout"] == "greedy" or (
+            chosen["playout"] == "auto" and "suggest" in position.rules.abilities)
         settings.transpositions = chosen["transpositions"]
         settings.solve = chosen["solve"]
         settings.chance_widening = settings.chance_widening_power = settings.grave_bias = 0.0
@@ -1032,15 +1050,21 @@ PARAMETERS = {
     "nodes": Parameter(None, "end when the graph has so many nodes", kind=int, low=1),
     "depth": Parameter(None, "longest descent, decisions and chance nodes", kind=int, low=1),
     "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6),
-    "c": Parameter(1.4, "exploration, in units of the utility range", low=0.0, high=1000.0),
+    "c": Parameter(0.4, "exploration, in units of the utility range", low=0.0, high=1000.0),
     "threads": Parameter(1, "root-parallel threads, each with its share of the simulations", low=1, high=256),
     "transpositions": Parameter(True, "one node a state, however it is reached"),
     "solve": Parameter(True, "prove values (one player, or two with a zero sum)"),
-    "playout": Parameter("random", "who plays out from a leaf", choices=("random", "greedy")),
-    "epsilon": Parameter(0.1, "share of random moves in greedy playouts", low=0.0, high=1.0),
+    "backup": Parameter(
+        "best", "a decision's value: that of its most visited action, or the mean over all visits (plain UCT)",
+        choices=("best", "mean")),
+    "playout": Parameter(
+        "auto", "who plays out from a leaf; auto: the game's rule of thumb where it has one",
+        choices=("auto", "random", "greedy")),
+    "epsilon": Parameter(0.0, "share of random moves in greedy playouts", low=0.0, high=1.0),
     "playout_depth": Parameter(None, "decisions played out before the game's estimate takes over", kind=int, low=0),
     "rollouts": Parameter(1, "playouts a leaf", low=1, high=10000),
-    "widening": Parameter(0.0, "actions tried at n visits: widening * n ** widening_power; 0: all", low=0.0),
+    "widening": Parameter(
+        1.0, "actions tried at n visits: widening * n ** widening_power, the game's suggestion first; 0: all", low=0.0),
     "widening_power": Parameter(0.5, "see widening", low=0.0, high=1.0),
     "max_nodes": Parameter(1_000_000, "memory: nodes of one graph, with four edges each", low=16, high=500_000_000),
 }

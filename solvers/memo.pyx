@@ -14,7 +14,7 @@ cimport cython
 
 from engine_ext.game cimport CHANCE, PLAYER_LIMIT, TERMINAL
 from engine_ext.position cimport Position, Rules
-from solvers.buffers cimport StateBuffer
+from solvers.common cimport StateBuffer
 from solvers.state_table cimport StateTable
 
 from engine_ext.errors import TooLargeError, UnsuitableGameError
@@ -23,6 +23,7 @@ cdef enum:
     NO_ACTION = -1      # a chance node, done
     RUNNING = -2        # on the stack
     CHUNK = 1 << 20     # steps between two looks for Ctrl-C
+
 
 @cython.final
 cdef class Memo:
@@ -194,10 +195,10 @@ cdef class Memo:
         cdef StateBuffer buffer
         cdef void *state = buffer.bytes
         cdef double returns[PLAYER_LIMIT]
-        cdef int64_t child, step
+        cdef int64_t child, _step
         cdef bint fresh
         cdef Frame *frame
-        for step in range(most_steps):
+        for _step in range(most_steps):
             if self.n_frames == 0:
                 break
             frame = &self.frames[self.n_frames - 1]

@@ -58,7 +58,7 @@ class GreedySearcher:
         _check_greedy(position.rules)
         if not position.is_player_node():
             return _result(position, None, {}, start_s)
-        action = position.suggest(Stream(seed))
+        action: int = position.suggest(Stream(seed))
         return _result(position, action, {action: 1.0}, start_s)
 
     def reset(self) -> None:

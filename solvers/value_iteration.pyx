@@ -1,0 +1,545 @@
+"""Value iteration: exact values of games whose positions can come again, and of all others.
+
+All reachable states are listed, told apart byte by byte, with their steps. The graph is cut into
+strongly connected components (Tarjan, 1972), which are solved in the order in which they hang on
+each other, so that only states on a common cycle are ever swept twice. Within a component:
+Gauss-Seidel sweeps, successors before predecessors where the cycle allows, until what is still to come
+(the last change, extrapolated by the rate at which changes shrink) is below the tolerance.
+
+Seats maximise their own utility: minimax for two players with a zero sum, max^n beyond, where
+sweeps need not settle; then the game is refused. Play that never ends is worth 0 to everyone, which
+is where sweeps begin.
+
+Sources: Shapley 1953; Bertsekas, "Dynamic Programming and Optimal Control", for the sweeps;
+Neller and Presser 2004, who solve pig component by component.
+"""
+import time
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy
+
+cimport cython
+
+from engine_ext.game cimport (
+    CHANCE, HIDDEN_INFORMATION, LEGAL_LIMIT, OUTCOME_LIMIT, PLAYER_LIMIT, TERMINAL, GameOps,
+)
+from engine_ext.position cimport Position, Rules
+from solvers.common cimport StateBuffer, one_value
+from solvers.state_table cimport StateTable
+
+from engine_ext.errors import SpecError, TooLargeError, UnsuitableGameError
+from solvers.contract import ActionStats, Parameter, SearchResult, SolverSpec
+
+cdef enum:
+    SWEEP_LIMIT = 1000000       # sweeps of one component
+    VECTOR_SWEEP_LIMIT = 10000  # where they need not settle
+    CHUNK = 65536               # states between two looks for Ctrl-C
+
+
+cdef void *permuted(void *array, const int64_t *source, int64_t count, size_t size) except NULL:
+    """The array whose item i is item source[i] of the old one, which is freed."""
+    cdef unsigned char *fresh = <unsigned char *>malloc(max(<size_t>1, count * size))
+    cdef int64_t i
+    if fresh == NULL:
+        raise MemoryError
+    with nogil:
+        for i in range(count):
+            memcpy(fresh + i * size, <unsigned char *>array + source[i] * size, size)
+    free(array)
+    return fresh
+
+
+@cython.final
+cdef class Graph:
+    """All states reachable from one, their steps and their values. Not for use from Python.
+
+    Args:
+        position: where to begin; its number is 0.
+        max_bytes: most memory for states and steps.
+    """
+
+    cdef StateTable table
+    cdef const GameOps *ops
+    cdef int32_t n_values       # values a state: 1 where seat 0's says all
+    cdef int64_t max_bytes
+    cdef int64_t n_steps, step_room, state_room
+    # While listing, states go by their number in the table; solve() puts them by place in `order`,
+    # so that the states of a component, which are swept together, lie together.
+    cdef int64_t *first         # [n_states + 1] where a state's steps begin
+    cdef signed char *turn      # [n_states]
+    cdef int32_t *target        # [n_steps]
+    cdef int32_t *action        # [n_steps]
+    cdef double *prob           # [n_steps] chance: probability; decision: 1
+    cdef double *values         # [n_states, n_values]
+    cdef int32_t *order         # [n_states] components one after the other, those they hang on first
+    cdef int32_t *place         # [n_states] where each number stands in `order`
+    cdef int32_t *component     # [n_components + 1] where each begins in `order`
+    cdef int32_t n_components
+    cdef readonly int64_t sweeps       # of the component that took most
+    cdef readonly double change        # largest change of the last sweep of any component
+    cdef readonly int64_t updates      # states updated, all sweeps together
+
+    def __cinit__(self, Position position not None, int64_t max_bytes):
+        self.table = StateTable(position.rules, max_bytes // (position.ops.state_size + 40) + 1)
+        self.ops = position.ops
+        self.n_values = 1 if one_value(position.ops) else position.ops.n_players
+        self.max_bytes = max_bytes
+        self.first = NULL
+        self.turn = NULL
+        self.target = self.action = self.order = self.place = self.component = NULL
+        self.prob = self.values = NULL
+
+    def __dealloc__(self):
+        free(self.first)
+        free(self.turn)
+        free(self.target)
+        free(self.action)
+        free(self.prob)
+        free(self.values)
+        free(self.order)
+        free(self.place)
+        free(self.component)
+
+    @property
+    def n_states(self):
+        return self.table.n_states
+
+    @property
+    def n_edges(self):
+        return self.n_steps
+
+    @property
+    def parts(self):
+        return self.n_components
+
+    # ---- listing ---------------------------------------------------------------------------
+
+    cdef int64_t bytes_used(self) noexcept nogil:
+        """Memory for what is listed so far, with everything that solving adds."""
+        return self.table.n_states * (self.table.size + 8 + 8 + 8 + 1 + 8 * self.n_values + 24) + self.n_steps * 16
+
+    cdef int enumerate_from(self, Position position) except -1:
+        cdef bint fresh
+        cdef int64_t at = 0
+        cdef int trouble = 0
+        self.table.intern(position.state, &fresh)
+        while at < self.table.n_states:
+            with nogil:
+                trouble = self.list_steps(&at)
+            if trouble:
+                raise TooLargeError(
+                    f"{position.rules.name}: {self.table.n_states} states and {self.n_steps} steps were found, "
+                    f"{self.bytes_used() >> 20} MB, and {self.table.n_states - at} of those states are still to be "
+                    f"looked into; {self.max_bytes >> 20} MB are allowed (max_mb). Use mcts, or a smaller scenario")
+            PyErr_CheckSignals()
+        self.first[self.table.n_states] = self.n_steps
+        return 0
+
+    cdef int list_steps(self, int64_t *at) noexcept nogil:
+        """List the steps of the next states; nonzero when memory ends."""
+        cdef int32_t ids[LEGAL_LIMIT + OUTCOME_LIMIT]
+        cdef double probs[OUTCOME_LIMIT]
+        cdef double returns[PLAYER_LIMIT]
+        cdef StateBuffer here, there
+        cdef int64_t number, last = at[0] + CHUNK, found
+        cdef int32_t seat, count, i
+        cdef bint fresh
+        while at[0] < self.table.n_states and at[0] < last:
+            number = at[0]
+            if not self.make_room(number):
+                return 1
+            memcpy(here.bytes, self.table.states + number * self.table.size, self.table.size)
+            seat = self.ops.turn(self.table.tables, here.bytes)
+            self.turn[number] = seat
+            self.first[number] = self.n_steps
+            for i in range(self.n_values):
+                self.values[number * self.n_values + i] = 0.0
+            if seat == TERMINAL:
+                self.ops.returns(self.table.tables, here.bytes, returns)
+                memcpy(&self.values[number * self.n_values], returns, self.n_values * sizeof(double))
+                at[0] += 1
+                continue
+            if seat == CHANCE:
+                count = self.ops.outcomes(self.table.tables, here.bytes, ids, probs)
+            else:
+                count = self.ops.legal(self.table.tables, here.bytes, ids)
+            for i in range(count):
+                memcpy(there.bytes, here.bytes, self.table.size)
+                self.ops.apply(self.table.tables, there.bytes, ids[i])
+                found = self.table.intern(there.bytes, &fresh)
+                if found < 0:
+                    return 1
+                self.target[self.n_steps] = <int32_t>found
+                self.action[self.n_steps] = ids[i]
+                self.prob[self.n_steps] = probs[i] if seat == CHANCE else 1.0
+                self.n_steps += 1
+            at[0] += 1
+            if self.bytes_used() > self.max_bytes:
+                return 1
+        return 0
+
+    cdef bint make_room(self, int64_t number) noexcept nogil:
+        """Room for one more state and its steps."""
+        cdef int64_t wanted
+        cdef void *block
+        if number + 1 >= self.state_room:
+            wanted = max(1024, 2 * self.state_room)
+            block = realloc(self.first, (wanted + 1) * sizeof(int64_t))
+            if block == NULL:
+                return False
+            self.first = <int64_t *>block
+            block = realloc(self.turn, wanted)
+            if block == NULL:
+                return False
+            self.turn = <signed char *>block
+            block = realloc(self.values, wanted * self.n_values * sizeof(double))
+            if block == NULL:
+                return False
+            self.values = <double *>block
+            self.state_room = wanted
+        wanted = self.n_steps + max(self.ops.max_legal, self.ops.max_outcomes)
+        if wanted > self.step_room:
+            wanted *= 2
+            block = realloc(self.target, wanted * sizeof(int32_t))
+            if block == NULL:
+                return False
+            self.target = <int32_t *>block
+            block = realloc(self.action, wanted * sizeof(int32_t))
+            if block == NULL:
+                return False
+            self.action = <int32_t *>block
+            block = realloc(self.prob, wanted * sizeof(double))
+            if block == NULL:
+                return False
+            self.prob = <double *>block
+            self.step_room = wanted
+        return True
+
+    # ---- components ------------------------------------------------------------------------
+
+    cdef int cut(self) except -1:
+        """Fill `order` and `component`."""
+        cdef int64_t n = self.table.n_states
+        cdef int32_t *work = NULL
+        cdef int64_t *steps = NULL
+        self.order = <int32_t *>realloc(self.order, n * sizeof(int32_t))
+        self.component = <int32_t *>realloc(self.component, (n + 1) * sizeof(int32_t))
+        work = <int32_t *>malloc(4 * n * sizeof(int32_t))
+        steps = <int64_t *>malloc(n * sizeof(int64_t))
+        try:
+            if self.order == NULL or self.component == NULL or work == NULL or steps == NULL:
+                raise MemoryError
+            with nogil:
+                self.tarjan(work, steps)
+        finally:
+            free(work)
+            free(steps)
+        return 0
+
+    cdef void tarjan(self, int32_t *work, int64_t *steps) noexcept nogil:
+        """Tarjan's algorithm on an own stack. Components come out with those they lead to first."""
+        cdef int32_t n = <int32_t>self.table.n_states
+        cdef int32_t *met = work            # number in order of meeting, from 1; 0: not met; -1: done
+        cdef int32_t *low = work + n        # lowest number reached from here
+        cdef int32_t *held = work + 2 * n   # states met whose component is not known yet
+        cdef int32_t *calls = work + 3 * n  # the path to the current state
+        cdef int32_t n_met = 1, n_held = 1, n_calls = 1, n_ordered = 0, state, child
+        for state in range(n):
+            met[state] = 0
+            steps[state] = self.first[state]
+        self.n_components = 0
+        met[0] = low[0] = 1                 # state 0 reaches all others
+        held[0] = calls[0] = 0
+        while n_calls:
+            state = calls[n_calls - 1]
+            if steps[state] < self.first[state + 1]:
+                child = self.target[steps[state]]
+                steps[state] += 1
+                if met[child] == 0:
+                    n_met += 1
+                    met[child] = low[child] = n_met
+                    held[n_held] = calls[n_calls] = child
+                    n_held += 1
+                    n_calls += 1
+                elif met[child] > 0:
+                    low[state] = min(low[state], met[child])
+                continue
+            n_calls -= 1
+            if n_calls:
+                low[calls[n_calls - 1]] = min(low[calls[n_calls - 1]], low[state])
+            if low[state] == met[state]:
+                self.component[self.n_components] = n_ordered
+                self.n_components += 1
+                while True:
+                    n_held -= 1
+                    child = held[n_held]
+                    met[child] = -1
+                    self.order[n_ordered] = child
+                    n_ordered += 1
+                    if child == state:
+                        break
+        self.component[self.n_components] = n_ordered
+
+    cdef int rearrange(self) except -1:
+        """Put states and steps by place in `order`."""
+        cdef int64_t n = self.table.n_states, at
+        cdef int32_t i, state
+        cdef int64_t *first = <int64_t *>malloc((n + 1) * sizeof(int64_t))
+        cdef int64_t *step_of = <int64_t *>malloc(max(n, self.n_steps) * sizeof(int64_t))
+        self.place = <int32_t *>malloc(n * sizeof(int32_t))
+        try:
+            if first == NULL or step_of == NULL or self.place == NULL:
+                raise MemoryError
+            with nogil:
+                first[0] = 0
+                for i in range(n):
+                    state = self.order[i]
+                    self.place[state] = i
+                    first[i + 1] = first[i] + self.first[state + 1] - self.first[state]
+                    for at in range(first[i], first[i + 1]):
+                        step_of[at] = self.first[state] + at - first[i]
+                for at in range(self.n_steps):
+                    self.target[at] = self.place[self.target[at]]
+            self.target = <int32_t *>permuted(self.target, step_of, self.n_steps, sizeof(int32_t))
+            self.action = <int32_t *>permuted(self.action, step_of, self.n_steps, sizeof(int32_t))
+            self.prob = <double *>permuted(self.prob, step_of, self.n_steps, sizeof(double))
+            for i in range(n):
+                step_of[i] = self.order[i]
+            self.turn = <signed char *>permuted(self.turn, step_of, n, 1)
+            self.values = <double *>permuted(self.values, step_of, n, self.n_values * sizeof(double))
+            self.first, first = first, self.first
+        finally:
+            free(first)
+            free(step_of)
+        return 0
+
+    # ---- solving ---------------------------------------------------------------------------
+
+    cdef int solve(self, double tolerance) except -1:
+        """Solve component by component; raises UnsuitableGameError where one does not settle."""
+        cdef int32_t part
+        cdef int64_t sweeps, limit = SWEEP_LIMIT if self.n_values == 1 else VECTOR_SWEEP_LIMIT
+        cdef double change
+        cdef bint settled
+        for part in range(self.n_components):
+            sweeps = 0
+            change = 0.0
+            settled = False
+            while not settled:
+                with nogil:
+                    settled = self.sweep_part(part, tolerance, &sweeps, &change)
+                if not settled:
+                    PyErr_CheckSignals()
+                    if sweeps > limit:
+                        raise UnsuitableGameError(
+                            f"{self.table.rules.name}: the values of "
+                            f"{self.component[part + 1] - self.component[part]} states on common cycles still change "
+                            f"by {change:.3g} after {sweeps} sweeps; with more than two players, or without a zero "
+                            "sum, they need not settle")
+            self.sweeps = max(self.sweeps, sweeps)
+            self.change = max(self.change, change)
+            if not part & 0xFFFF:
+                PyErr_CheckSignals()
+        return 0
+
+    cdef bint sweep_part(self, int32_t part, double tolerance, int64_t *sweeps, double *change) noexcept nogil:
+        """Up to 64 sweeps over one component; whether it has settled."""
+        cdef int32_t begin = self.component[part], end = self.component[part + 1], i, state
+        cdef int64_t step
+        cdef double before, rate
+        cdef bint circle = end - begin > 1
+        if not circle:
+            state = begin
+            for step in range(self.first[state], self.first[state + 1]):
+                circle = circle or self.target[step] == state
+            if not circle:
+                sweeps[0] = 1
+                self.update(state)
+                return True
+        for _sweep in range(64):
+            before = change[0]
+            change[0] = 0.0
+            for i in range(begin, end):
+                change[0] = max(change[0], self.update(i))
+            sweeps[0] += 1
+            if change[0] == 0.0:
+                return True
+            if sweeps[0] > 2 and change[0] < before:
+                rate = change[0] / before
+                if change[0] <= tolerance and change[0] * rate / (1.0 - rate) <= tolerance:
+                    return True
+            elif change[0] < 1e-15 and sweeps[0] > 2:   # the last bit flickers
+                return True
+        return False
+
+    cdef double update(self, int32_t state) noexcept nogil:
+        """Renew one state's value from its successors'; returns the largest change of a seat."""
+        cdef int64_t first = self.first[state], last = self.first[state + 1], step, best
+        cdef int32_t n_values = self.n_values, seat = self.turn[state], i
+        cdef double *own = &self.values[<int64_t>state * n_values]
+        cdef const double *values = self.values
+        cdef double fresh[PLAYER_LIMIT]
+        cdef double change = 0.0, value, sign
+        if seat == TERMINAL:
+            return 0.0
+        self.updates += 1
+        if seat == CHANCE:
+            for i in range(n_values):
+                fresh[i] = 0.0
+            for step in range(first, last):
+                for i in range(n_values):
+                    fresh[i] += self.prob[step] * values[<int64_t>self.target[step] * n_values + i]
+        else:
+            sign = 1.0
+            if n_values > 1:
+                values += seat
+            elif seat == 1:
+                sign = -1.0
+            best = first
+            value = sign * values[<int64_t>self.target[first] * n_values]
+            for step in range(first + 1, last):
+                if sign * values[<int64_t>self.target[step] * n_values] > value:
+                    best = step
+                    value = sign * values[<int64_t>self.target[step] * n_values]
+            memcpy(fresh, &self.values[<int64_t>self.target[best] * n_values], n_values * sizeof(double))
+        for i in range(n_values):
+            change = max(change, fabs(fresh[i] - own[i]))
+            own[i] = fresh[i]
+        return change
+
+    # ---- answers ---------------------------------------------------------------------------
+
+    def number_of(self, Position position not None):
+        """The state's place, -1 where it was not reached."""
+        cdef int64_t number = self.table.find(position.state)
+        return -1 if number < 0 else self.place[number]
+
+    def value_of(self, int64_t number):
+        """Utility per seat."""
+        values = [self.values[number * self.n_values + i] for i in range(self.n_values)]
+        if self.n_values == 1 and self.ops.n_players == 2:
+            values.append(-values[0])
+        return tuple(values)
+
+    def steps_of(self, int64_t number):
+        """[(id, probability, place of the state it leads to)]; a decision's probabilities are 1."""
+        return [(self.action[step], self.prob[step], self.target[step])
+                for step in range(self.first[number], self.first[number + 1])]
+
+    def turn_of(self, int64_t number):
+        """Seat, CHANCE or TERMINAL."""
+        return self.turn[number]
+
+
+# ---- the searcher ------------------------------------------------------------------------------
+
+class ValueIterationSearcher:
+    """Solves the whole game below the first position asked for, then answers from what it solved.
+
+    Raises:
+        SpecError: an unknown parameter.
+    """
+
+    def __init__(self, **parameters):
+        unknown = set(parameters) - set(PARAMETERS)
+        if unknown:
+            raise SpecError(f"value_iteration has no parameter {min(unknown)!r}; it has: {', '.join(PARAMETERS)}")
+        self.parameters = {key: parameter.default for key, parameter in PARAMETERS.items()} | parameters
+        self.graph = None
+        self._rules = None
+
+    def reset(self):
+        """Nothing to forget: what was solved stays true."""
+
+    def search(self, position, *, seed=0, limit=None):
+        """The exact value and best action; the seed and the limit do not matter.
+
+        Raises:
+            TooLargeError: the game does not fit into `max_mb`; says how far it got.
+            UnsuitableGameError: hidden information, or values that do not settle.
+        """
+        start_s = time.perf_counter()
+        check(position.rules)
+        number = -1
+        updates = 0
+        if self._rules is position.rules:
+            number = self.graph.number_of(position)
+        if number < 0:
+            self.graph = _solve(position, self.parameters)
+            self._rules = position.rules
+            number, updates = self.graph.number_of(position), self.graph.updates
+        graph = self.graph
+        seat = graph.turn_of(number)
+        stats, best = [], None
+        if seat >= 0:
+            found = [(action, graph.value_of(child)[seat]) for action, _, child in graph.steps_of(number)]
+            best = max(found, key=lambda pair: (pair[1], -pair[0]))[0]
+            stats = [ActionStats(action, 1, value, float(action == best), (value, value)) for action, value in found]
+        return SearchResult(
+            action=best,
+            values=graph.value_of(number),
+            actions=tuple(stats),
+            simulations=0,
+            nodes=updates,
+            seconds=time.perf_counter() - start_s,
+            principal_variation=_variation(graph, number),
+            exact=True,
+        )
+
+
+cdef _solve(Position position, parameters):
+    cdef Graph graph = Graph(position, <int64_t>parameters["max_mb"] << 20)
+    graph.enumerate_from(position)
+    graph.cut()
+    graph.rearrange()
+    graph.solve(parameters["tolerance"])
+    return graph
+
+
+def _variation(graph, number):
+    """The best line through the likeliest outcomes, up to the first position that comes again."""
+    line, met = [], set()
+    while number not in met and graph.turn_of(number) != TERMINAL and len(line) < 64:
+        met.add(number)
+        seat = graph.turn_of(number)
+        steps = graph.steps_of(number)
+        if seat == CHANCE:
+            id, _, number = max(steps, key=lambda step: (step[1], -step[0]))
+        else:
+            id, _, number = max(steps, key=lambda step: (graph.value_of(step[2])[seat], -step[0]))
+        line.append(id)
+    return tuple(line)
+
+
+def check(Rules rules):
+    """Raises UnsuitableGameError where a property of the game rules it out."""
+    if rules.ops.flags & HIDDEN_INFORMATION:
+        raise UnsuitableGameError(
+            f"{rules.name} hides information from a seat, and value iteration would see through it; "
+            "use cfr+ or sequence_form to solve it")
+
+
+PARAMETERS = {
+    "tolerance": Parameter(1e-10, "how far a value may be from where the sweeps lead", low=1e-14, high=1.0),
+    "max_mb": Parameter(4096, "most memory for states and steps, MB", low=1, high=1 << 20),
+}
+
+
+def _make(parameters):
+    return ValueIterationSearcher(**parameters)
+
+
+SOLVERS = (
+    SolverSpec(
+        name="value_iteration",
+        kind="searcher",
+        summary="exact values of the whole game, also where positions come again",
+        source="Shapley 1953; Tarjan 1972; Neller and Presser 2004",
+        make=_make,
+        parameters=PARAMETERS,
+        check=check,
+    ),
+)

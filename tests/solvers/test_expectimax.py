@@ -1,0 +1,150 @@
+"""Expectimax against plain references, itself without pruning, and known values."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from open_spiel.python.algorithms import minimax
+
+import games
+from engine_ext.errors import LimitError, SpecError, TooLargeError, UnsuitableGameError
+from solvers.contract import Limit
+from solvers.expectimax import ExpectimaxSearcher
+from solvers.specs import make_searcher
+from tests.reference import exact
+from tests.solvers.random_trees import random_tree
+
+KINDS = ("none", "star1", "star2")
+
+trees = st.builds(
+    random_tree,
+    st.integers(0, 10**6),
+    levels=st.text("01c?", min_size=1, max_size=5),
+    branching=st.sampled_from([(2, 2), (2, 4), (3, 3)]),
+    cut=st.sampled_from([0.0, 0.2]),
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(trees)
+def test_pruning_never_changes_the_value(rules):
+    start = rules.initial_position()
+    expected = exact.expectimax(start)[0]
+    for pruning in KINDS:
+        for table in (0, 64, 1 << 12):
+            result = ExpectimaxSearcher(depth=20, pruning=pruning, table=table).search(start)
+            assert result.values[0] == pytest.approx(expected, abs=1e-12)
+            assert result.exact
+            if result.action is not None:
+                after = exact.step(start, result.action)
+                assert exact.expectimax(after)[0] == pytest.approx(expected, abs=1e-12)
+    whole = ExpectimaxSearcher().search(start)
+    assert whole.values[0] == pytest.approx(expected, abs=1e-12)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10**6), st.text("012c?", min_size=1, max_size=4), st.integers(3, 4))
+def test_many_players_maximise_their_own(seed, levels, n_players):
+    rules = random_tree(seed, levels=levels, branching=(2, 3), n_players=n_players, cut=0.1)
+    start = rules.initial_position()
+    expected = exact.expectimax(start)
+    for searcher in (ExpectimaxSearcher(), ExpectimaxSearcher(depth=20), ExpectimaxSearcher(depth=20, table=0)):
+        result = searcher.search(start)
+        assert result.values == pytest.approx(expected, abs=1e-12)
+        assert result.exact
+
+
+def test_star2_visits_under_half_of_the_plain_search():
+    """Random trees, six to eight branches, four levels of any kinds, no table: all of them together."""
+    visited = dict.fromkeys(KINDS, 0)
+    for seed in range(8):
+        for branching in (6, 8):
+            start = random_tree(seed, levels="????", branching=(branching, branching)).initial_position()
+            for pruning in KINDS:
+                visited[pruning] += ExpectimaxSearcher(depth=20, pruning=pruning, table=0).search(start).nodes
+    assert visited["star1"] < 0.6 * visited["none"]
+    assert visited["star2"] < 0.5 * visited["none"]
+
+
+def test_agrees_with_openspiel():
+    """OpenSpiel's expectiminimax on the same trees."""
+    for seed in range(6):
+        rules = random_tree(seed, levels="????", branching=(2, 4))
+        theirs, action = minimax.expectiminimax(rules.tree.source.new_initial_state(), 99, None, 0)
+        for pruning in KINDS:
+            ours = ExpectimaxSearcher(depth=20, pruning=pruning).search(rules.initial_position())
+            assert ours.values[0] == pytest.approx(theirs, abs=1e-12)
+            assert ours.action == action
+
+
+def test_pentaquest_scenario_against_the_plain_reference():
+    rules = games.spec("pentaquest").make_rules({"scenario": "one_card"})
+    start = rules.initial_position()
+    expected = exact.expectimax(start)
+    result = make_searcher("expectimax", rules).search(start, seed=0)
+    assert result.exact
+    assert result.values == pytest.approx(expected, abs=1e-12)
+    for pruning in KINDS:
+        limited = ExpectimaxSearcher(depth=40, pruning=pruning).search(start)
+        assert limited.values == pytest.approx(expected, abs=1e-12)
+
+
+def test_memo_is_kept_between_moves():
+    rules = games.spec("pentaquest").make_rules({"scenario": "one_card"})
+    searcher = ExpectimaxSearcher()
+    position = rules.initial_position()
+    first = searcher.search(position)
+    for step in first.principal_variation:
+        position.apply_action(step)
+        result = searcher.search(position)
+        assert result.nodes == 1
+        if result.action is not None:
+            assert result.values[0] == max(stats.value for stats in result.actions)
+
+
+def test_iterative_deepening_stops_at_limits():
+    start = games.spec("pig").make_rules().initial_position()
+    nodes = ExpectimaxSearcher().search(start, limit=Limit(nodes=20_000))
+    assert 10_000 < nodes.nodes <= 20_001
+    assert nodes.reproducible
+    assert nodes.action == 0
+    timed = ExpectimaxSearcher(seconds=0.1).search(start)
+    assert not timed.reproducible
+    assert timed.seconds >= 0.1
+    depths = [ExpectimaxSearcher(depth=depth).search(start) for depth in (2, 4, 6)]
+    assert [len(result.principal_variation) for result in depths] == [2, 4, 6]
+    assert depths[0].nodes < depths[1].nodes < depths[2].nodes
+
+
+def test_every_action_gets_its_exact_value():
+    start = games.spec("pig").make_rules({"goal": 20}).from_dict({"scores": [10, 12], "total": 5})
+    every = ExpectimaxSearcher(depth=6, every_action=True).search(start)
+    for stats in every.actions:
+        child = exact.step(start, stats.action)
+        below = ExpectimaxSearcher(depth=5, pruning="none").search(child)
+        assert stats.value == pytest.approx(below.values[0], abs=1e-12)
+
+
+def test_repeats_itself():
+    start = games.spec("pentaquest").make_rules({"scenario": "small"}).initial_position()
+    first, second = (ExpectimaxSearcher(depth=5).search(start) for _ in range(2))
+    assert (first.values, first.nodes, first.actions) == (second.values, second.nodes, second.actions)
+
+
+def test_what_is_refused():
+    kuhn, pig = (games.spec(name).make_rules() for name in ("kuhn", "pig"))
+    with pytest.raises(UnsuitableGameError, match=r"hides information.*ismcts"):
+        make_searcher("expectimax", kuhn)
+    with pytest.raises(UnsuitableGameError, match=r"cycles.*value_iteration"):
+        ExpectimaxSearcher().search(pig.initial_position())
+    blind = random_tree(1, levels="0c1c", branching=(2, 2))
+    with pytest.raises(UnsuitableGameError, match="no estimate"):
+        ExpectimaxSearcher(depth=2).search(blind.initial_position())
+    tiny = games.spec("pentaquest").make_rules({"scenario": "tiny"})
+    searcher = ExpectimaxSearcher(max_states=1000)
+    for _ in range(2):
+        with pytest.raises(TooLargeError, match="more than the 1000 states"):
+            searcher.search(tiny.initial_position())
+    with pytest.raises(LimitError):
+        ExpectimaxSearcher(depth=0)
+    with pytest.raises(SpecError, match="no parameter"):
+        ExpectimaxSearcher(c=1)
