@@ -8,12 +8,13 @@ the standard error.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -73,6 +74,10 @@ def _invoke(arguments: list[str] | None) -> int:
 def _complain(message: str) -> int:
     print(f"quandary: {' '.join(message.split())}", file=sys.stderr)
     return BAD_INPUT
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    print(json.dumps(content, ensure_ascii=False, allow_nan=False))
 
 
 def _console() -> Console:
@@ -176,6 +181,26 @@ def show_ladder(
     print(ladder.write(rows), end="")
 
 
+# ---- solving -----------------------------------------------------------------------------------
+
+
+@app.command("solve")
+def solve_game(
+    game: Annotated[str, typer.Argument(help="one of our games, or any game of OpenSpiel")],
+    solver: Annotated[str, typer.Option(help="solver spec, such as 'cfr+(iterations=1000)'")],
+    seed: Annotated[int, typer.Option(help="of everything random", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="exactly one JSON object on the standard output")] = False,
+) -> None:
+    """Solve a game, or search it from its start: value, action, exploitability."""
+    from experiments import solve
+
+    found = solve.solve(game, solver, seed=seed, progress=not as_json)
+    if as_json:
+        _print_json(found.to_json())
+    else:
+        solve.print_solution(found, _console())
+
+
 # ---- playing -----------------------------------------------------------------------------------
 
 
@@ -191,6 +216,30 @@ def play_game(
     from experiments import play
 
     play.play(game, bot or ["strongest"], seat=seat, seed=seed, load=load)
+
+
+# ---- profiling ---------------------------------------------------------------------------------
+
+
+@app.command("profile")
+def profile_target(
+    target: Annotated[str, typer.Argument(help="a game, `kernels` or `solvers`")],
+    as_json: Annotated[bool, typer.Option("--json", help="exactly one JSON object on the standard output")] = False,
+    seconds: Annotated[float, typer.Option(help="time to spend, about", min=0.1)] = 20.0,
+    seed: Annotated[int, typer.Option(help="of the games and positions", min=0)] = 0,
+) -> None:
+    """Measure speeds on this machine, side by side with OpenSpiel's."""
+    from experiments import profile
+
+    measures = {"kernels": profile.profile_kernels}
+    if target in measures:
+        found = measures[target](seconds=seconds, seed=seed)
+    else:
+        found = profile.profile_game(target, seconds=seconds, seed=seed)
+    if as_json:
+        _print_json(found)
+    else:
+        _console().print(profile.table(found))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,15 @@ from engine_ext.errors import DataError
 from experiments import config, gametext, ladder, run
 from solvers import specs
 
-GOOD = '[[row]]\ngame = "quandary_pig"\nbot = "greedy"\nelo = 10\ninterval = [1, 20.5]\ngames = 5\nexperiment = "x"\nseed = 1\n'
+GOOD = """[[row]]
+game = "quandary_pig"
+bot = "greedy"
+elo = 10
+interval = [1, 20.5]
+games = 5
+experiment = "x"
+seed = 1
+"""
 
 
 def test_every_row_that_ships_names_a_game_and_a_bot_of_it():

@@ -1,0 +1,104 @@
+"""`quandary solve`: one JSON object, on our games and on OpenSpiel's, or one clear line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.experiments.command import command_line, quandary
+
+KEYS = [
+    "game", "solver", "value", "action", "action_string", "simulations", "searched_nodes", "tree_nodes", "infosets",
+    "iterations", "iterations_per_s", "extract_seconds", "seconds", "exploitability",
+]  # fmt: skip
+
+
+def solved(capsys, game, solver, *more):
+    code, output, errors = command_line(capsys, "solve", game, "--solver", solver, "--json", *more)
+    assert (code, errors) == (0, "")
+    return json.loads(output)
+
+
+def test_a_searcher_on_a_game_of_ours(capsys):
+    found = solved(capsys, "pig", "mcts(simulations=3000)")
+    assert list(found) == KEYS
+    assert found["game"] == "quandary_pig"
+    assert found["solver"] == "mcts(simulations=3000)"
+    assert found["value"][0] == -found["value"][1]
+    assert found["action_string"] == "roll"  # with nothing to bank, holding gives the turn away
+    assert found["simulations"] == 3000
+    assert found["searched_nodes"] > 100
+    missing = {key for key, value in found.items() if value is None}
+    assert missing == {
+        "tree_nodes", "infosets", "iterations", "iterations_per_s", "extract_seconds", "exploitability"
+    }  # fmt: skip
+
+
+def test_a_searcher_on_a_game_of_openspiel_goes_through_its_tree(capsys):
+    """Kuhn poker has 12 information sets; its root is a chance node, so there is no action."""
+    found = solved(capsys, "kuhn_poker", "ismcts(simulations=2000)")
+    assert found["infosets"] == 12
+    assert found["tree_nodes"] == 58  # 1 + 3 + 6 deals, then 8 nodes of betting below each of the 6
+    assert found["action"] is None
+    assert found["extract_seconds"] > 0
+
+
+@pytest.mark.parametrize(
+    ("game", "players"), [("goofspiel(num_cards=3)", 2), ("kuhn_poker(players=3)", 3), ("python_kuhn_poker", 2)]
+)
+def test_games_nobody_tuned_for(game, players, capsys):
+    assert len(solved(capsys, game, "ismcts(simulations=500)")["value"]) == players
+
+
+def test_the_seed_decides(capsys):
+    def value(seed):
+        return solved(capsys, "pig", "mcts(simulations=200)", "--seed", seed)["value"]
+
+    assert value(1) == value(1)
+    assert value(1) != value(2)
+
+
+def test_without_json_it_is_a_table(capsys):
+    code, output, errors = command_line(capsys, "solve", "pig", "--solver", "mcts(simulations=100)")
+    assert (code, errors) == (0, "")
+    assert "value by player" in output
+
+
+@pytest.mark.parametrize(
+    ("game", "solver", "says"),
+    [
+        ("pigg", "mcts", "did you mean pig"),
+        ("pig", "mtcs", "mcts"),
+        ("pig", "mcts(simulations=0)", "simulations"),
+        ("pig", "mcts(simulations=many)", "simulations"),
+        ("pig", "mcts(", "spec"),
+        ("kuhn", "mcts", "hides information"),
+        ("kuhn_poker", "mcts", "hides information"),
+        ("kuhn_poker(players=20)", "ismcts", "OpenSpiel refuses"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [True, False])
+def test_bad_input_is_one_line_and_nothing_on_the_output(game, solver, says, as_json, capsys):
+    code, output, errors = command_line(capsys, "solve", game, "--solver", solver, *["--json"] * as_json)
+    assert (code, output) == (2, "")
+    assert says in errors
+    assert len(errors.strip().splitlines()) == 1
+
+
+def test_in_a_process_of_its_own_the_output_is_one_object():
+    done = quandary("solve", "leduc_poker", "--solver", "ismcts(simulations=100)", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 1
+    assert json.loads(done.stdout)["infosets"] == 936  # OpenSpiel's count for leduc_poker
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [(["pigg"], "did you mean pig"), (["chess"], "chess"), (["pig", "--seconds", "0"], "seconds")],
+)
+def test_profiles_of_nothing_are_refused(words, says, capsys):
+    code, output, errors = command_line(capsys, "profile", *words)
+    assert (code, output) == (2, "")
+    assert says in errors
+    assert len(errors.strip().splitlines()) == 1
