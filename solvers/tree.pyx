@@ -646,6 +646,9 @@ class _Source:
         self.position = self.state = self.game = None
         self.depth = depth
         if isinstance(source, str):
+            name = source.partition("(")[0].strip()
+            if name not in pyspiel.registered_names():   # OpenSpiel would print all names it knows
+                raise ParameterError(f"OpenSpiel knows no game {name!r}; was the module that registers it imported?")
             try:
                 source = pyspiel.load_game(source)
             except pyspiel.SpielError as error:

@@ -1,0 +1,456 @@
+"""Counterfactual regret minimisation on flat trees: CFR, CFR+, Linear CFR, DCFR, PCFR+.
+
+All are one loop with four differences: what is done to the accumulated regrets R when the regrets
+r of iteration t come in, what the next policy is proportional to, and the weight of iteration t
+in the average policy.
+
+| solver | R becomes | next policy by the positive part of | weight |
+|---|---|---|---|
+| cfr | R + r | R | 1 |
+| cfr+ | max(R + r, 0) | R | t |
+| lcfr | (R + r) t/(t+1) | R | t |
+| dcfr | (R + r) t^alpha/(t^alpha+1) where positive, t^beta/(t^beta+1) elsewhere | R | t^gamma |
+| pcfr+ | max(R + r, 0) | max(R + r, 0), the last r standing in for the next | t^2 |
+
+Alternating updates let player 0 go first, and each player answers the others' newest policy.
+Perfect-recall trees run on the sequence form, others on the node pass (`form` chooses). Without
+perfect recall, or with more than two players, or with utilities that do not sum to zero, the
+average need not approach an equilibrium; it is computed all the same, and NashConv tells.
+
+Sources: Zinkevich, Johanson, Bowling, Piccione, "Regret minimization in games with incomplete
+information", NIPS 2007 (cfr); Tammelin, "Solving large imperfect information games using CFR+",
+2014 (cfr+); Brown and Sandholm, "Solving imperfect-information games via discounted regret
+minimization", AAAI 2019 (lcfr, dcfr); Farina, Kroer, Sandholm, "Faster game solving via predictive
+Blackwell approachability", AAAI 2021 (pcfr+).
+"""
+import time
+
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport pow, sqrt
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
+
+from engine_ext.game cimport PLAYER_LIMIT
+from solvers.node_pass cimport NodePass
+from solvers.sequence_form cimport (
+    RULE_CFR, RULE_DISCOUNT, RULE_PLUS, RULE_PREDICT, Kernels, SequenceForm, Side,
+)
+from solvers.tree cimport FlatTree, NO_SEQUENCE, TreeTables
+
+from engine_ext.errors import ParameterError, SavedStateError
+from solvers.best_response import nash_conv
+from solvers.contract import Parameter, SolverSpec
+from solvers.policies import TabularPolicy
+from solvers.sequence_form import least_regrets
+from solvers.saved import read_saved, write_saved
+
+_KIND = "CFR checkpoint"
+_VERSION = 1
+_RULES = {"cfr": RULE_CFR, "cfr+": RULE_PLUS, "lcfr": RULE_DISCOUNT, "dcfr": RULE_DISCOUNT, "pcfr+": RULE_PREDICT}
+_WEIGHTS = {"cfr": 0.0, "cfr+": 1.0, "lcfr": 1.0, "dcfr": 2.0, "pcfr+": 2.0}   # exponent of t
+_PAUSE_STEPS = 1 << 26    # slots or nodes worked on between looks at signals
+
+
+cdef inline double power(double t, double exponent) noexcept nogil:
+    """t ** exponent, quick for the exponents that papers use."""
+    if exponent == 0.0:
+        return 1.0
+    if exponent == 1.0:
+        return t
+    if exponent == 2.0:
+        return t * t
+    if exponent == 1.5:
+        return t * sqrt(t)
+    return pow(t, exponent)
+
+
+cdef class CFRSolver:
+    """One run of a solver of the CFR family.
+
+    Args:
+        tree: the FlatTree to solve.
+        variant: cfr, cfr+, lcfr, dcfr or pcfr+.
+        updates: alternating or simultaneous.
+        form: sequence, tree (the node pass), or auto: sequence where the tree has perfect recall.
+        alpha: dcfr: exponent of the discount of positive regrets.
+        beta: dcfr: exponent of the discount of negative regrets.
+        gamma: exponent of t in the average's weights; None for the variant's own.
+        base_only: run the kernels of the base architecture (the same results, slower).
+
+    Attributes:
+        iterations: iterations done.
+
+    Raises:
+        ParameterError: an unknown name.
+        UnsuitableGameError: form is sequence and a player lacks perfect recall, or merged states.
+    """
+    cdef readonly FlatTree tree
+    cdef readonly str variant
+    cdef readonly str updates
+    cdef readonly str form
+    cdef readonly double alpha
+    cdef readonly double beta
+    cdef readonly double gamma
+    cdef readonly int64_t iterations
+    cdef readonly double seconds       # wall-clock time spent in iterations
+    cdef int32_t rule
+    cdef int32_t n_players
+    cdef bint alternating
+    cdef bint recalls                  # everyone has perfect recall
+    # the sequence form: vectors over slots
+    cdef SequenceForm sequences
+    cdef list vectors                  # per player: regret, policy, plan, total, values
+    cdef double *regret[PLAYER_LIMIT]
+    cdef double *policy[PLAYER_LIMIT]
+    cdef double *plan[PLAYER_LIMIT]
+    cdef double *total[PLAYER_LIMIT]
+    cdef double *values[PLAYER_LIMIT]
+    # the node pass: arrays over sequences (all players) and nodes
+    cdef NodePass nodes
+    cdef double[::1] node_regret
+    cdef double[::1] node_policy
+    cdef double[::1] node_total
+    cdef double[::1] node_plan
+    cdef double[::1] gain
+    cdef double[::1] least
+    cdef double[:, ::1] scratch
+
+    def __init__(self, FlatTree tree not None, *, variant="cfr", updates="alternating", form="auto", alpha=1.5,
+                 beta=0.0, gamma=None, base_only=False):
+        for name, value, allowed in (
+                ("variant", variant, _RULES), ("updates", updates, ("alternating", "simultaneous")),
+                ("form", form, ("auto", "sequence", "tree"))):
+            if value not in allowed:
+                raise ParameterError(f"{name} is {value!r}, allowed are {', '.join(allowed)}")
+        self.tree, self.variant, self.updates = tree, variant, updates
+        self.alpha, self.beta = (1.0, 1.0) if variant == "lcfr" else (alpha, beta)
+        self.gamma = _WEIGHTS[variant] if gamma is None else gamma
+        self.rule = _RULES[variant]
+        self.n_players = tree.n_players
+        self.alternating = updates == "alternating"
+        self.recalls = all(tree.perfect_recall)
+        self.form = form if form != "auto" else "sequence" if self.recalls else "tree"
+        if self.form == "sequence":
+            self._start_sequences(base_only)
+        else:
+            self._start_nodes()
+
+    # ---- the sequence form ------------------------------------------------------------------
+
+    def _start_sequences(self, base_only):
+        cdef int32_t player
+        self.sequences = SequenceForm(self.tree, base_only=base_only)
+        uniform = uniform_policy(self.tree)
+        self.vectors = []
+        for player in range(self.n_players):
+            policy = self.sequences.to_slots(player, uniform)
+            plan = self.sequences.plan(player, policy)
+            own = {"regret": self.sequences.vector(player), "policy": policy, "plan": plan,
+                   "total": self.sequences.vector(player), "values": self.sequences.vector(player)}
+            self.vectors.append(own)
+        self._point()
+
+    def _point(self):
+        cdef int32_t player
+        cdef double[::1] view
+        for player in range(self.n_players):
+            own = self.vectors[player]
+            view = own["regret"]
+            self.regret[player] = &view[0]
+            view = own["policy"]
+            self.policy[player] = &view[0]
+            view = own["plan"]
+            self.plan[player] = &view[0]
+            view = own["total"]
+            self.total[player] = &view[0]
+            view = own["values"]
+            self.values[player] = &view[0]
+
+    cdef void iterate_sequences(self, int64_t count) noexcept nogil:
+        cdef const Kernels *kernels = self.sequences.kernels
+        cdef const Side *sides = self.sequences.sides
+        cdef const double *rivals[PLAYER_LIMIT][PLAYER_LIMIT]
+        cdef int32_t player
+        cdef int64_t _
+        cdef double t, weight, keep_positive, keep_negative
+        for player in range(self.n_players):
+            self.sequences.rivals(player, self.plan, rivals[player])
+        for _ in range(count):
+            self.iterations += 1
+            t = <double>self.iterations
+            weight = power(t, self.gamma)
+            keep_positive = keep_negative = 1.0
+            if self.rule == RULE_DISCOUNT:
+                keep_positive = power(t, self.alpha)
+                keep_positive = keep_positive / (keep_positive + 1.0)
+                keep_negative = power(t, self.beta)
+                keep_negative = keep_negative / (keep_negative + 1.0)
+            if not self.alternating:
+                for player in range(self.n_players):
+                    kernels.values(&sides[player], rivals[player], self.values[player])
+            for player in range(self.n_players):
+                if self.alternating:
+                    kernels.values(&sides[player], rivals[player], self.values[player])
+                kernels.update[self.rule](&sides[player], keep_positive, keep_negative, self.values[player],
+                                          self.regret[player], self.policy[player])
+                kernels.plan(&sides[player], weight, self.policy[player], self.plan[player], self.total[player])
+
+    # ---- the node pass ----------------------------------------------------------------------
+
+    def _start_nodes(self):
+        self.nodes = NodePass(self.tree)
+        self.least = least_regrets(self.tree)
+        n = self.tree.n_sequences
+        self.node_regret, self.node_total, self.gain = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.node_policy = uniform_policy(self.tree)
+        self.node_plan = np.zeros(n)
+        self.scratch = np.zeros((1 if self.recalls else 2, self.tree.n_nodes))
+
+    cdef void iterate_nodes(self, int64_t count) noexcept nogil:
+        cdef int32_t player
+        cdef int64_t _
+        cdef double t, weight, keep_positive, keep_negative
+        cdef double *gain = &self.gain[0] if self.gain.shape[0] else NULL
+        cdef double *policy = &self.node_policy[0] if self.gain.shape[0] else NULL
+        if self.gain.shape[0] == 0:
+            self.iterations += count
+            return
+        for _ in range(count):
+            self.iterations += 1
+            t = <double>self.iterations
+            weight = power(t, self.gamma)
+            keep_positive = keep_negative = 1.0
+            if self.rule == RULE_DISCOUNT:
+                keep_positive = power(t, self.alpha)
+                keep_positive = keep_positive / (keep_positive + 1.0)
+                keep_negative = power(t, self.beta)
+                keep_negative = keep_negative / (keep_negative + 1.0)
+            if not self.alternating:
+                memset(gain, 0, self.gain.shape[0] * sizeof(double))
+                for player in range(self.n_players):
+                    self.nodes.counterfactuals(player, policy, &self.scratch[0, 0], gain)
+            for player in range(self.n_players):
+                if self.alternating:
+                    memset(gain, 0, self.gain.shape[0] * sizeof(double))
+                    self.nodes.counterfactuals(player, policy, &self.scratch[0, 0], gain)
+                if not self.recalls:
+                    self.nodes.own_reach(player, policy, &self.scratch[1, 0])
+                    self.nodes.add_average(player, weight, policy, &self.scratch[1, 0], &self.node_total[0])
+                self.update_nodes(player, weight, keep_positive, keep_negative)
+
+    cdef void update_nodes(self, int32_t player, double weight, double keep_positive,
+                           double keep_negative) noexcept nogil:
+        """Average, regrets and next policy of one player, information set by information set."""
+        cdef const TreeTables *t = &self.tree.tables
+        cdef double *policy = &self.node_policy[0]
+        cdef double *regret = &self.node_regret[0]
+        cdef const double *gain = &self.gain[0]
+        cdef int32_t infoset, first, end, s
+        cdef double reach, total, value, r, plus, least
+        for infoset in range(t.n_infosets):
+            if t.info_player[infoset] != player:
+                continue
+            first, end = t.info_first[infoset], t.info_first[infoset + 1]
+            if self.recalls:
+                reach = 1.0 if t.info_parent[infoset] == NO_SEQUENCE else self.node_plan[t.info_parent[infoset]]
+                for s in range(first, end):
+                    self.node_plan[s] = reach * policy[s]
+                    self.node_total[s] += weight * self.node_plan[s]
+            least = self.least[infoset]
+            value = 0.0
+            for s in range(first, end):
+                value += policy[s] * gain[s]
+            total = 0.0
+            for s in range(first, end):
+                r = regret[s] + (gain[s] - value)
+                if self.rule == RULE_DISCOUNT:
+                    r *= keep_positive if r > 0.0 else keep_negative
+                elif self.rule != RULE_CFR and r <= least:
+                    r = 0.0
+                regret[s] = r
+                plus = r + (gain[s] - value) if self.rule == RULE_PREDICT else r
+                policy[s] = plus if plus > least else 0.0
+                total += policy[s]
+            if total > 0.0:
+                for s in range(first, end):
+                    policy[s] /= total
+            else:
+                for s in range(first, end):
+                    policy[s] = 1.0 / <double>(end - first)
+
+    # ---- running ----------------------------------------------------------------------------
+
+    def run(self, iterations):
+        """That many more iterations; Ctrl-C stops between two of them, with all state whole."""
+        if not 0 <= iterations < 2**62:
+            raise ParameterError(f"iterations is {iterations}, it must be 0 or more")
+        cdef int64_t left = iterations, size
+        cdef int64_t chunk = max(1, _PAUSE_STEPS // max(1, self.tree.n_nodes))
+        began = time.perf_counter()
+        try:
+            while left > 0:
+                size = min(left, chunk)
+                with nogil:
+                    if self.sequences is not None:
+                        self.iterate_sequences(size)
+                    else:
+                        self.iterate_nodes(size)
+                left -= size
+                PyErr_CheckSignals()
+        finally:
+            self.seconds += time.perf_counter() - began
+
+    def run_for(self, seconds):
+        """Iterations until that much time has passed, at least one; returns how many."""
+        if not seconds > 0:
+            raise ParameterError(f"seconds is {seconds}, it must be above 0")
+        began, start, step = time.perf_counter(), self.iterations, 1
+        while True:
+            self.run(step)
+            passed = time.perf_counter() - began
+            if passed >= seconds:
+                return self.iterations - start
+            each = passed / (self.iterations - start)
+            step = max(1, min(int(0.5 * (seconds - passed) / each), int(0.1 / each)))
+
+    # ---- results ----------------------------------------------------------------------------
+
+    def _gather(self, name):
+        """regret, policy or total as float64[n_sequences], whichever form holds it."""
+        if self.sequences is None:
+            held = {"regret": self.node_regret, "policy": self.node_policy, "total": self.node_total}
+            return np.asarray(held[name]).copy()
+        out = np.zeros(self.tree.n_sequences)
+        for player in range(self.n_players):
+            self.sequences.from_slots(player, self.vectors[player][name], out)
+        return out
+
+    def average_policy(self):
+        """The average policy of all iterations so far, a TabularPolicy. An information set that its
+        own player never reached is uniform."""
+        return TabularPolicy(self.tree, normalised(self.tree, self._gather("total")))
+
+    def current_policy(self):
+        """The policy that the next iteration plays, a TabularPolicy."""
+        return TabularPolicy(self.tree, self._gather("policy"))
+
+    def regrets(self):
+        """Accumulated regrets after the variant's rule, float64[n_sequences]."""
+        return self._gather("regret")
+
+    def nash_conv(self):
+        """NashConv of the average policy.
+
+        Raises:
+            UnsuitableGameError: a player lacks perfect recall.
+        """
+        return nash_conv(self.average_policy(), sequences=self.sequences)
+
+    def exploitability(self):
+        """NashConv of the average policy divided by the number of players."""
+        return self.nash_conv() / self.n_players
+
+    # ---- checkpoints ------------------------------------------------------------------------
+
+    def _setting(self):
+        return {"solver": self.variant, "updates": self.updates, "form": self.form, "alpha": self.alpha,
+                "beta": self.beta, "gamma": self.gamma, "tree": self.tree.digest}
+
+    def save(self, path):
+        """Write a checkpoint from which a run continues bit for bit."""
+        meta = {"setting": self._setting(), "iterations": self.iterations, "seconds": self.seconds,
+                "game": self.tree.name}
+        arrays = {"regret": self.regrets(), "policy": self._gather("policy"),
+                  "total": self._gather("total")}
+        write_saved(path, _KIND, _VERSION, meta, arrays)
+
+    def load(self, path):
+        """Continue from a checkpoint.
+
+        Raises:
+            SavedStateError: damaged, or of another game, solver or setting; nothing has changed then.
+        """
+        cdef int32_t player
+        meta, arrays = read_saved(path, _KIND, _VERSION)
+        setting = self._setting()
+        for key, value in setting.items():
+            if meta["setting"].get(key) != value:
+                what = f"another game ({meta['game']})" if key == "tree" else f"{key}={meta['setting'].get(key)}"
+                raise SavedStateError(f"{path}: this checkpoint is of {what}; here it is "
+                                      f"{self.tree.name if key == 'tree' else f'{key}={value}'}")
+        n = self.tree.n_sequences
+        if any(len(arrays.get(name, ())) != n for name in ("regret", "policy", "total")):
+            raise SavedStateError(f"{path}: not a whole checkpoint")
+        if self.sequences is None:
+            self.node_regret, self.node_policy, self.node_total = (
+                arrays[name].copy() for name in ("regret", "policy", "total"))
+        else:
+            for player in range(self.n_players):
+                own = self.vectors[player]
+                for name in ("regret", "policy", "total"):
+                    own[name][:] = self.sequences.to_slots(player, arrays[name])
+                own["plan"][:] = self.sequences.plan(player, own["policy"])
+        self.iterations, self.seconds = meta["iterations"], meta["seconds"]
+
+    def __repr__(self):
+        return f"<{self.variant} on {self.tree.name}, {self.form} form, {self.iterations} iterations>"
+
+
+def uniform_policy(FlatTree tree not None):
+    """Every action alike, float64[n_sequences]."""
+    counts = np.diff(tree.arrays["info_first"])
+    return np.repeat(1.0 / np.maximum(counts, 1), counts)
+
+
+def normalised(FlatTree tree not None, weights):
+    """Weights over the sequences scaled to sum to 1 in each information set; uniform where they are 0."""
+    first = tree.arrays["info_first"]
+    counts = np.diff(first)
+    if len(counts) == 0:
+        return np.zeros(0)
+    sums = np.repeat(np.add.reduceat(weights, first[:len(counts)]), counts)
+    uniform = np.repeat(1.0 / counts, counts)
+    return np.where(sums > 0, weights / np.where(sums > 0, sums, 1.0), uniform)
+
+
+# ---- what solvers/specs.py finds -----------------------------------------------------------------
+
+def _parameters(**more):
+    return {
+        "iterations": Parameter(1000, "iterations to run", low=0),
+        "seconds": Parameter(None, "stop after this much time instead", kind=float, low=0.0),
+        "updates": Parameter("alternating", "who is updated at once", choices=("alternating", "simultaneous")),
+        "form": Parameter("auto", "what it runs on: the sequence form or the tree's nodes",
+                          choices=("auto", "sequence", "tree")),
+        **more,
+    }
+
+
+def _maker(variant):
+    def make(tree, parameters):
+        options = {key: value for key, value in parameters.items() if key not in ("iterations", "seconds")}
+        return CFRSolver(tree, variant=variant, **options)
+    return make
+
+
+_SUMMARIES = {
+    "cfr": ("Counterfactual regret minimisation.", "Zinkevich et al., NIPS 2007"),
+    "cfr+": ("CFR with regrets kept positive and later iterations weighted more.", "Tammelin, arXiv 1407.5042, 2014"),
+    "lcfr": ("CFR with iteration t weighted by t.", "Brown and Sandholm, AAAI 2019, section 3"),
+    "dcfr": ("CFR with old regrets discounted.", "Brown and Sandholm, AAAI 2019, section 4"),
+    "pcfr+": ("Predictive CFR+: the last regret foretells the next.", "Farina, Kroer and Sandholm, AAAI 2021"),
+}
+
+SOLVERS = tuple(
+    SolverSpec(
+        name=name, kind="policy", summary=summary, source=source, make=_maker(name),
+        parameters=_parameters(**({
+            "alpha": Parameter(1.5, "exponent of the discount of positive regrets"),
+            "beta": Parameter(0.0, "exponent of the discount of negative regrets"),
+            "gamma": Parameter(2.0, "exponent of the average's weights", low=0.0),
+        } if name == "dcfr" else {})),
+    )
+    for name, (summary, source) in _SUMMARIES.items()
+)

@@ -1,0 +1,242 @@
+"""solvers/cfr.pyx: the published convergence figures, agreement with OpenSpiel, both forms, checkpoints."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms import discounted_cfr
+from open_spiel.python.algorithms import exploitability as spiel_exploitability
+
+import games
+from engine_ext.errors import ParameterError, SavedStateError, UnsuitableGameError
+from solvers import specs
+from solvers.best_response import expected_values, exploitability
+from solvers.cfr import CFRSolver
+from solvers.linear_program import SequenceFormSolver
+from solvers.tree import extract
+
+VARIANTS = ("cfr", "cfr+", "lcfr", "dcfr", "pcfr+")
+FORMS = ("sequence", "tree")
+
+# Exploitability (NashConv / 2), alternating updates, player 0 first, after 10, 100 and 1000 iterations.
+KUHN = {
+    "cfr": (6.870e-2, 8.226e-3, 9.376e-4),
+    "cfr+": (3.269e-2, 1.194e-3, 8.737e-5),
+    "lcfr": (2.125e-2, 1.089e-3, 9.353e-5),
+    "dcfr": (2.278e-2, 1.666e-3, 1.465e-4),
+    "pcfr+": (2.021e-2, 2.323e-5, 2.354e-8),
+}
+LEDUC = {
+    "cfr": (8.886e-1, 9.572e-2, 1.182e-2),
+    "cfr+": (6.104e-1, 1.342e-2, 2.49e-4),
+    "lcfr": (7.211e-1, 3.449e-2, 5.825e-3),
+    "dcfr": (7.788e-1, 7.755e-3, 1.382e-4),
+    "pcfr+": (5.368e-1, 1.980e-2, 7.115e-4),
+}
+
+
+def series(solver: CFRSolver, counts: tuple[int, ...] = (10, 90, 900)) -> list[float]:
+    """Exploitability after each further number of iterations."""
+    out = []
+    for count in counts:
+        solver.run(count)
+        out.append(solver.exploitability())
+    return out
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_kuhn_converges_as_published(variant):
+    assert series(CFRSolver(extract("kuhn_poker"), variant=variant)) == pytest.approx(KUHN[variant], rel=5e-4)
+
+
+def test_kuhn_with_simultaneous_updates_converges_as_published():
+    solver = CFRSolver(extract("kuhn_poker"), updates="simultaneous")
+    assert series(solver) == pytest.approx([9.621e-2, 2.567e-2, 7.269e-3], rel=5e-4)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_leduc_converges_as_published(variant):
+    # After some hundred iterations the play of near-ties depends on the order of additions.
+    solver = CFRSolver(extract("leduc_poker"), variant=variant)
+    found = series(solver)
+    assert found[:2] == pytest.approx(LEDUC[variant][:2], rel=2e-2)
+    assert found[2] == pytest.approx(LEDUC[variant][2], rel=0.2 if variant == "pcfr+" else 0.1)
+
+
+def openspiel_average(solver, game) -> float:
+    return pyspiel.exploitability(game, solver.average_policy())
+
+
+@pytest.mark.parametrize("game", ["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=3)"])
+@pytest.mark.parametrize(("variant", "theirs"), [("cfr", pyspiel.CFRSolver), ("cfr+", pyspiel.CFRPlusSolver)])
+def test_equal_to_openspiels_compiled_solvers(game, variant, theirs):
+    count, rel = (1000, 1e-9) if game == "kuhn_poker" else (30, 1e-6)
+    loaded = pyspiel.load_game(game)
+    other = theirs(loaded)
+    for _ in range(count):
+        other.evaluate_and_update_policy()
+    solver = CFRSolver(extract(game), variant=variant)
+    solver.run(count)
+    assert solver.exploitability() == pytest.approx(pyspiel.exploitability(loaded, other.average_policy()), rel=rel)
+    if game == "kuhn_poker":
+        table = other.tabular_average_policy().policy_table()
+        ours = solver.average_policy().table()
+        for label, pairs in ours.items():
+            assert dict(pairs) == pytest.approx(dict(table[label]), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("variant", "theirs"), [("dcfr", discounted_cfr.DCFRSolver), ("lcfr", discounted_cfr.LCFRSolver)]
+)
+def test_equal_to_openspiels_python_solvers(variant, theirs):
+    game = pyspiel.load_game("kuhn_poker")
+    other = theirs(game)
+    for _ in range(100):
+        other.evaluate_and_update_policy()
+    solver = CFRSolver(extract("kuhn_poker"), variant=variant)
+    solver.run(100)
+    expected = spiel_exploitability.exploitability(game, other.average_policy())
+    assert solver.exploitability() == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "game", ["leduc_poker", "liars_dice(dice_sides=3)", "goofspiel(num_cards=3)", "kuhn_poker(players=3)"]
+)
+@pytest.mark.parametrize("updates", ["alternating", "simultaneous"])
+def test_both_forms_play_the_same(game, variant, updates):
+    tree = extract(game)
+    solvers = [CFRSolver(tree, variant=variant, form=form, updates=updates) for form in FORMS]
+    for solver in solvers:
+        solver.run(4)
+    first, second = (solver.average_policy().probabilities for solver in solvers)
+    # Where actions are exactly as good, rounding decides; such sets are rare at the start.
+    differ = np.abs(first - second) > 1e-9
+    assert differ.mean() < 0.02
+    assert solvers[0].nash_conv() == pytest.approx(solvers[1].nash_conv(), rel=1e-2)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_instruction_set_gives_the_same_bits(variant):
+    tree = extract("leduc_poker")
+    fast, plain = CFRSolver(tree, variant=variant), CFRSolver(tree, variant=variant, base_only=True)
+    fast.run(50)
+    plain.run(50)
+    assert np.array_equal(fast.average_policy().probabilities, plain.average_policy().probabilities)
+    assert np.array_equal(fast.regrets(), plain.regrets())
+
+
+def test_the_native_road_gives_the_same_numbers():
+    native = CFRSolver(extract(games.spec("kuhn").make_rules()), variant="cfr+")
+    other = CFRSolver(extract("kuhn_poker"), variant="cfr+")
+    native.run(200)
+    other.run(200)
+    assert native.exploitability() == other.exploitability()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("game", ["leduc_poker", "liars_dice(dice_sides=3)", "goofspiel(num_cards=3)"])
+def test_cfr_plus_meets_the_linear_program(game, form):
+    tree = extract(game)
+    exact = SequenceFormSolver(tree)
+    exact.run(1)
+    solver = CFRSolver(tree, variant="cfr+", form=form)
+    solver.run(2000)
+    assert solver.exploitability() < 2e-3
+    assert expected_values(solver.average_policy())[0] == pytest.approx(exact.value, abs=2e-3)
+
+
+def test_three_players_general_sum_and_one_player():
+    three = CFRSolver(extract("kuhn_poker(players=3)"), variant="cfr")
+    three.run(10)
+    early = three.nash_conv()
+    three.run(990)
+    assert three.nash_conv() < min(0.02, early)  # CFR does well on this game (Risk and Szafron, 2010)
+    dilemma = CFRSolver(extract("matrix_pd"), variant="cfr+")  # defecting is dominant
+    dilemma.run(200)
+    assert dilemma.nash_conv() < 1e-3
+    alone = CFRSolver(extract("cliff_walking(horizon=6)"), variant="cfr+")
+    alone.run(500)
+    assert alone.nash_conv() < 0.5
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("form", FORMS)
+def test_resuming_equals_not_stopping(tmp_path, variant, form):
+    tree = extract("leduc_poker")
+    whole = CFRSolver(tree, variant=variant, form=form)
+    whole.run(60)
+    half = CFRSolver(tree, variant=variant, form=form)
+    half.run(25)
+    half.save(tmp_path / "checkpoint")
+    resumed = CFRSolver(tree, variant=variant, form=form)
+    resumed.run(3)  # whatever it did before is forgotten
+    resumed.load(tmp_path / "checkpoint")
+    assert resumed.iterations == 25
+    resumed.run(35)
+    for name in ("regrets", "average_policy", "current_policy"):
+        mine, other = getattr(resumed, name)(), getattr(whole, name)()
+        mine, other = getattr(mine, "probabilities", mine), getattr(other, "probabilities", other)
+        assert np.array_equal(mine, other)
+
+
+def test_foreign_and_damaged_checkpoints_are_refused(tmp_path):
+    path = tmp_path / "checkpoint"
+    solver = CFRSolver(extract("kuhn_poker"))
+    solver.run(10)
+    solver.save(path)
+    before = solver.average_policy().probabilities
+    with pytest.raises(SavedStateError, match="another game"):
+        CFRSolver(extract("leduc_poker")).load(path)
+    with pytest.raises(SavedStateError, match="solver=cfr"):
+        CFRSolver(extract("kuhn_poker"), variant="cfr+").load(path)
+    with pytest.raises(SavedStateError, match="form=sequence"):
+        CFRSolver(extract("kuhn_poker"), form="tree").load(path)
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(SavedStateError, match="damaged"):
+        solver.load(path)
+    assert solver.iterations == 10
+    assert np.array_equal(solver.average_policy().probabilities, before)
+
+
+def test_running_for_some_time():
+    solver = CFRSolver(extract("leduc_poker"))
+    count = solver.run_for(0.05)
+    assert count == solver.iterations >= 1
+
+
+def test_bad_parameters_are_named():
+    tree = extract("kuhn_poker")
+    for options, text in (
+        ({"variant": "cfr++"}, "variant"),
+        ({"updates": "both"}, "updates"),
+        ({"form": "graph"}, "form"),
+    ):
+        with pytest.raises(ParameterError, match=text):
+            CFRSolver(tree, **options)
+    with pytest.raises(ParameterError, match="iterations"):
+        CFRSolver(tree).run(-1)
+    with pytest.raises(ParameterError, match="seconds"):
+        CFRSolver(tree).run_for(0)
+
+
+def test_imperfect_recall_runs_on_the_node_pass_only():
+    tree = extract(games.spec("pig").make_rules({"goal": 4}), depth=7, information="key")
+    with pytest.raises(UnsuitableGameError, match="perfect recall"):
+        CFRSolver(tree, form="sequence")
+    solver = CFRSolver(tree, variant="cfr")
+    assert solver.form == "tree"
+    solver.run(200)
+    assert not np.allclose(solver.average_policy().probabilities, 0.5)
+    with pytest.raises(UnsuitableGameError, match="perfect recall"):
+        solver.exploitability()
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_specs_find_the_solvers(name):
+    spec = specs.solver_specs()[name]
+    assert spec.kind == "policy"
+    solver = spec.make(extract("kuhn_poker"), {key: p.default for key, p in spec.parameters.items()})
+    solver.run(10)
+    assert exploitability(solver.average_policy()) == pytest.approx(KUHN[name][0], rel=5e-4)
