@@ -147,6 +147,19 @@ _EFFECT_KEYS = {
     "flavour",
     "then",
 }
+_CARD_KEYS = (
+    "name",
+    "class",
+    "version",
+    "cost",
+    "discounted_cost",
+    "glory",
+    "effects",
+    "anchored",
+    "provenance",
+    "source",
+    "note",
+)
 _BURSTS = {"": (0, 1, 2), "*": (1,), "**": (2,), "*/**": (1, 2)}
 # Which operations each trigger may carry.
 ALLOWED: Mapping[str, tuple[str, ...]] = {
@@ -268,8 +281,7 @@ def _read_card(where: str, table: object, name_of_set: str) -> Card:
     table = _keys(
         where,
         table,
-        ("name", "class", "version", "cost", "discounted_cost", "glory", "effects", "anchored", "provenance", "source")
-        + ("note",),
+        _CARD_KEYS,
         ("name", "class", "cost", "provenance"),
     )
     name = _text(where, "name", table["name"])
@@ -623,7 +635,7 @@ def compile_face(card: Card, die: Die, number: int, sets: CardSet) -> dict[str, 
             elif do == "drawpool":
                 out["dead_draw"] += _amount(where, effect)
             else:
-                cull = effect.get("target")
+                cull = str(effect.get("target"))
                 if cull not in sets.dice:
                     raise DataError(f"{where}: target is {cull!r}, must be a class of dice")
                 out["dead_cull"] = list(sets.dice).index(cull) + 1
@@ -787,3 +799,37 @@ def restrict(sets: CardSet, names: Iterable[str]) -> CardSet:
     """The same set with these cards only (dice stay)."""
     keep = set(names)
     return replace(sets, cards={name: card for name, card in sets.cards.items() if name in keep})
+
+
+# ---- values for the greedy player ----------------------------------------------------------------
+
+QUIDDITY_WORTH = 0.3  # Glory that one Quiddity is good for in mid-game
+SPELL_WORTH = 0.8  # Glory that a readied spell without Glory of its own is good for
+
+
+def worth(card: Card, die: Die, sets: CardSet) -> tuple[float, float]:
+    """What one roll of a die is good for, in Glory, and the attack it brings on average.
+
+    Quiddity counts at a flat rate. A creature face counts the card's Glory times a chance to live that
+    grows with its defence, less the Quiddity of its level. A spell face counts its Glory, or a flat rate.
+    """
+    total = attack = 0.0
+    for number in range(FACES):
+        face = compile_face(card, die, number, sets)
+        if face["kind"] & CREATURE:
+            defense = face["defense"] + face["def_self"] + (4 if face["copy_enter"] or face["stat_def"] else 0)
+            lives = 1 / (1 + 2.718281828 ** (0.55 * (3.5 - defense)))
+            glory = card.glory + face["score_glory"] + face["score_others"]
+            glory += 0.3 * sum(face[f"score_{key}"] > 0 for key in ("draw", "swap", "fetch", "free", "captures"))
+            total += glory * lives + 0.06 * face["attack"] - QUIDDITY_WORTH * 0.6 * face["level"]
+            attack += 4 if face["stat_atk"] or face["copy_enter"] else face["attack"]
+        elif face["kind"] & SPELL:
+            glory = sum(op["n"] for op in face["ops"] if OPS[op["code"]] == "glory")
+            total += max(SPELL_WORTH, glory + face["host_glory"] * 0.6)
+        elif face["kind"] & IMMEDIATE:
+            use = face["uses"][0]
+            gain = QUIDDITY_WORTH * use["quid"] + 0.5 * use["draw"] + 0.3 * use["captures"] + 0.3 * use["itself"]
+            total += max(gain, QUIDDITY_WORTH * face["quid"])
+        else:
+            total += QUIDDITY_WORTH * face["quid"]
+    return total / FACES, attack / FACES

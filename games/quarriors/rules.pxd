@@ -57,7 +57,8 @@ cdef struct CardTable:
     uint8_t creature_die     # whether the die has a creature face
     uint8_t cost, discounted, glory, energy
     int32_t features         # bits FEAT_*
-    double worth             # the greedy bot's value of a die of this card
+    double worth             # greedy bot: Glory that one roll of the die is good for
+    double mean_attack       # attack an average roll brings
 
 cdef struct Tables:
     CardTable card[MAX_CARDS]
