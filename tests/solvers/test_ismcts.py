@@ -15,6 +15,7 @@ from solvers.contract import Limit
 from solvers.ismcts import IsmctsSearcher, SmoothUctSearcher, logarithms
 from solvers.specs import make_searcher
 from solvers.tree import as_game
+from tests.conformance.instances import game_strings, rules_of
 from tests.reference import exact, information_sets
 
 SEARCHERS = [
@@ -206,6 +207,29 @@ def test_no_bot_sees_what_its_seat_cannot(searcher):
             for seed in (1, 2):
                 a, b = (searcher.search(position, seed=seed, limit=limit) for position in positions)
                 assert repr((a.action, a.actions, a.values, a.nodes)) == repr((b.action, b.actions, b.values, b.nodes))
+
+
+@pytest.mark.parametrize("game", [each for each in game_strings() if rules_of(each).hidden_information])
+def test_no_bot_sees_what_its_seat_cannot_in_any_game(game):
+    """The position of a random game, and another that its seat cannot tell from it."""
+    rules = rules_of(game)
+    searchers = [IsmctsSearcher(simulations=15), IsmctsSearcher(simulations=15, observer="single")]
+    compared = 0
+    for seed in range(5):
+        stream = Stream(seed)
+        position = rules.initial_position()
+        for _ in range(100):
+            position.run_chance(stream)
+            if position.is_terminal() or compared >= 8 * (seed + 1):
+                break
+            other = position.resample(position.current_player(), stream)
+            if other != position:
+                compared += 1
+                for searcher in searchers:
+                    a, b = (searcher.search(each, seed=4) for each in (position, other))
+                    assert repr((a.action, a.actions, a.values)) == repr((b.action, b.actions, b.values))
+            position.apply_action(position.random_action(stream))
+    assert compared >= 5
 
 
 @pytest.mark.parametrize("searcher", [IsmctsSearcher(), SmoothUctSearcher(), SmoothUctSearcher(root="game")])
