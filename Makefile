@@ -29,7 +29,7 @@ build: setup
 	@$(BIN)/python setup.py -q build_ext --inplace
 
 run: build
-	$(BIN)/quandary run experiments/configs/quickstart.toml --out runs/quickstart --resume
+	$(BIN)/quandary run experiments/configs/quickstart.toml --out runs/quickstart $(if $(wildcard runs/quickstart/manifest.json),--resume)
 
 test: build
 	$(BIN)/python -m pytest -n auto -m "not soak"
