@@ -1904,7 +1904,8 @@ cdef int32_t check(const void *tables, const void *state) noexcept nogil:
     return broken_rule(<const Tables *>tables, <const State *>state)
 
 cdef int32_t suggest(const void *tables, const void *state, Rng *rng) noexcept nogil:
-    """The choice of the highest greedy score, ties broken at random."""
+    """The choice of the highest greedy score, ties broken at random; favor cards with some noise, since
+    a known favor card is a weak one."""
     cdef const Tables *t = <const Tables *>tables
     cdef const State *s = <const State *>state
     cdef int32_t choices[512]
@@ -1912,6 +1913,8 @@ cdef int32_t suggest(const void *tables, const void *state, Rng *rng) noexcept n
     cdef double value, highest = -1e9
     for i in range(n):
         value = score(t, s, choices[i])
+        if choices[i] < A_MOVE and choices[i] >= A_FAVOR:
+            value += 2.0 * rng_double(rng)
         if value > highest:
             best, highest, ties = choices[i], value, 1
         elif value == highest:

@@ -738,7 +738,7 @@ cdef class QuarzRules(Rules):
 
     cdef _restore_moment(self, State *s, dict position):
         cdef Frame *f
-        cdef int32_t at
+        cdef int32_t at, k
         moment = position.get("moment", "action")
         if moment not in ("action", "favor"):
             raise _bad("moment", moment, "'action' or 'favor'")
@@ -747,6 +747,10 @@ cdef class QuarzRules(Rules):
             return
         at = self._int("turn", position.get("turn", 0), 0, self.data.players - 1)
         s.active = s.order[at]
+        for k in range(at + 1, self.data.players):      # who has yet to play this round has played a card
+            if s.favor[s.order[k]] < 0:
+                s.favor[s.order[k]] = 4
+                s.favor_hand[s.order[k]] &= ~16
         push(s, K_TURNS, at + 1, 0, 0)
         f = push(s, K_TURN, 0, 0, 0)
         f.step = 2
@@ -825,6 +829,9 @@ cdef class QuarzRules(Rules):
                 monster["held"] = v.held[m]
                 monster["figures"] = {"damage": v.damage[m], "move": v.move[m], "draw": v.draws[m], "carry": v.carry[m],
                                       "powers": [name for name, power in _POWERS.items() if v.powers[m] & power]}
+                forms = [card.munch.form for card in self.content.monsters[v.who[m]].cards
+                         if card.label in monster["slots"] and card.munch.form]
+                monster["form"] = forms[len(forms) - 1] if forms else ""
                 if observer >= 0 and seat != observer:
                     monster["unseen"] = monster.pop("draw")
         made["to_move"] = v.actor
@@ -938,7 +945,8 @@ def _text(scene):
             lines.append(
                 f"  P{seat + 1}.{k + 1} {monster['name']} at {monster['at']} "
                 f"energy {monster['energy']}+{monster['spent']} {tokens} {monster['figures']}"
-                f"{' resting' if monster['resting'] else ''}{' melted' if monster['melted'] else ''} hand of {monster['held']} {monster['hand']} {hidden} "
+                f"{' resting' if monster['resting'] else ''}{' melted' if monster['melted'] else ''} "
+                f"hand of {monster['held']} {monster['hand']} {hidden} "
                 f"discard {monster['discard']} slots {monster['slots']} removed {monster['removed']} "
                 f"playing {monster['playing']}")
     return "\n".join(lines)

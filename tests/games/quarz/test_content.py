@@ -1,0 +1,143 @@
+"""The content: what the box holds, and that bad data get named errors."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from engine_ext.errors import DataError
+from games.quarz import cards
+from games.quarz.cards import DATA, read_content
+
+
+def test_the_box() -> None:
+    """Rules 1, 3, 4, 7: 4 mobs of 4 monsters, 13 cards each; 20 favor cards, 13 time tiles, 4 shrines."""
+    content = read_content()
+    assert len(content.mobs) == 4
+    assert len(content.monsters) == 16
+    assert sum(len(monster.cards) for monster in content.monsters) == 208
+    assert [card.value for card in content.favors] == [0, 1, 2, 3, 4]
+    assert len(content.mobs) * len(content.favors) == 20
+    assert len(content.time_tiles) == 13
+    assert len(content.shrines) == 4
+    stock = {kind: sum(p.count for p in content.patterns if p.kind == kind) for kind in ("empty", "water", "crystal")}
+    assert stock == {"empty": 18, "water": 12, "crystal": 6}
+    assert content.limits["reactions"] * len(content.mobs) == 8
+    # rule 7: a mob token for each shrine, and there is one shrine a player
+    assert all(len(board.shrines) == board.players for board in content.boards.values() if not board.practice)
+
+
+def test_a_deck() -> None:
+    """Rule 2, Q3, Q4: 1 ultimate, 3 abilities in 3 copies that differ in their munch effect, 3 Push/Swap."""
+    for monster in read_content().monsters:
+        assert [card.ultimate for card in monster.cards] == [True] + [False] * 12
+        for first in (1, 4, 7):
+            copies = monster.cards[first : first + 3]
+            assert len({card.ability for card in copies}) == 1
+            assert len({card.effects == copies[0].effects for card in copies}) == 1
+            munches = [(card.munch.once, tuple(card.munch.keep.items())) for card in copies]
+            assert len({str(munch) for munch in munches}) == 3
+        assert [card.ability for card in monster.cards[10:]] == ["Push/Swap"] * 3
+        assert len({card.label for card in monster.cards}) == 13
+
+
+def test_names_and_figures_of_the_rule_text() -> None:
+    by_name = {monster.name: monster for monster in read_content().monsters}
+    named = (
+        "Chili Ninja", "Lab Rat", "Calcu Bot", "Skater Bunny", "Mummified Pencil", "Bookworm", "Cake Monster",
+        "Cheese Fly", "Watering Can", "Trash Bin",
+    )  # fmt: skip
+    assert set(named) <= set(by_name)
+    assert by_name["Mummified Pencil"].energy == 10
+    assert by_name["Cheese Fly"].damage == 1
+    assert by_name["Cheese Fly"].move >= 3
+    assert any(card.munch.keep.get("damage") == 2 for card in by_name["Cheese Fly"].cards)
+    assert {m.name for m in by_name.values() if m.mob == "Horror Mob"} >= {
+        "Mummified Pencil", "Watering Can", "Trash Bin",
+    }  # fmt: skip
+    assert {m.name for m in by_name.values() if m.die} == {"Chili Ninja", "Lab Rat", "Calcu Bot"}
+    forms = {card.munch.form for m in by_name.values() for card in m.cards if card.munch.form}
+    assert forms == {"Cake Slice", "Running Carrot", "Turbo Worm", "Sugar Mountain"}
+
+
+def test_costs_of_the_rule_text() -> None:
+    content = read_content()
+    assert content.costs["draw"] == [1, 3, 5]
+    assert (content.costs["move"], content.costs["march"], content.costs["shrine"], content.costs["swap"]) == (
+        1,
+        4,
+        2,
+        2,
+    )
+    assert all(card.cost == 1 for m in content.monsters for card in m.cards if card.ability == "Push/Swap")
+
+
+def test_every_third_slot_gives_the_second_shrine() -> None:
+    """Rule 105 and the seed: unlocking the third slot grants the second activation."""
+    assert all(monster.slot3.get("second_shrine") for monster in read_content().monsters)
+
+
+def test_provenance_is_told_of_every_record() -> None:
+    records = cards.records(read_content())
+    assert {record["provenance"] for record in records} <= {"rulebook", "sourced", "reconstructed"}
+    assert len([record for record in records if record["kind"] == "card"]) == 208
+    assert all(record["provenance"] == "reconstructed" for record in records if record["kind"] in ("monster", "board"))
+
+
+def test_boards() -> None:
+    """Rule 141; counts of the rules file."""
+    boards = read_content().boards
+    assert {name: len(boards[name].cells) for name in ("2p", "3p", "4p")} == {"2p": 20, "3p": 28, "4p": 45}
+    for board in boards.values():
+        assert len(board.camps) == board.players
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        ("mobs/snack.toml", 'do = "heal"', 'do = "hael"', "no effect is called that"),
+        ("mobs/snack.toml", "energy = 9", "energy = 99", "energy is 99"),
+        ("mobs/snack.toml", 'attack = "strike"', 'attack = "bite"', "attack is 'bite'"),
+        ("mobs/snack.toml", 'name = "Chili Ninja"', 'nmae = "Chili Ninja"', "unknown key 'nmae'"),
+        ("mobs/snack.toml", 'name = "Chili Ninja"', 'name = "Bookworm"', "share a name"),
+        ("mobs/snack.toml", "die = [1, 1, 2, 2, 3, 4]\n", "", "no die"),
+        ("mobs/snack.toml", 'kind = "context"', 'kind = "nearby"', "kind is 'nearby'"),
+        ("mobs/horror.toml", '[{ do = "negate" }]', '[{ do = "negate", amount = 1 }]', "unknown key 'amount'"),
+        ("favor.toml", 'do = "choose_own" }, { do = "draw", amount = 2 }', 'do = "draw", amount = 2 }', "choose_own"),
+        ("favor.toml", "value = 4", "value = 5", "0 to 4"),
+        ("time.toml", "level = 3", "level = 4", "level is 4"),
+        ("time.toml", "spaces_2_3_players = 12", "spaces_2_3_players = 11", "even"),
+        ("tiles.toml", "edges = [0, 1, 2]", "edges = [0, 1, 6]", "different sides"),
+        ("shrines.toml", 'name = "Shrine of Trade"', "title = 1", "unknown key 'title'"),
+        ("boards.toml", "players = 2", "players = 3", "counts"),
+        ("boards.toml", "[[board]]", "[[baord]]", "[[board]]"),
+    ],
+)
+def test_bad_data_are_named(tmp_path: Path, file: str, old: str, new: str, told: str) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(DATA, folder)
+    path = folder / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        read_content(folder)
+    assert told in str(caught.value)
+    assert Path(file).name in str(caught.value) or "share a name" in told
+
+
+def test_a_folder_of_ones_own_may_leave_files_out(tmp_path: Path) -> None:
+    (tmp_path / "mobs").mkdir()
+    for path in (DATA / "mobs").glob("*.toml"):
+        text = path.read_text(encoding="utf-8").replace("energy = 12", "energy = 13")
+        (tmp_path / "mobs" / path.name).write_text(text, encoding="utf-8")
+    content = read_content(tmp_path)
+    assert next(m for m in content.monsters if m.name == "Cake Monster").energy == 13
+    assert content.digest != read_content().digest
+
+
+def test_every_card_is_described() -> None:
+    texts = {cards.describe_card(card) for monster in read_content().monsters for card in monster.cards}
+    assert len(texts) >= 160

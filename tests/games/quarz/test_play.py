@@ -1,0 +1,239 @@
+"""Random play: invariants after every step, whole games, every card."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import games
+from engine_ext.errors import PositionError
+from engine_ext.position import Position, Rules
+from engine_ext.rng import Stream
+from tests.games.quarz.test_cases import choices, position_of, rules_for, take
+
+
+def random_game(rules: Rules, stream: Stream, steps: int = 10**9) -> Position:
+    """Random play with the native invariants checked after every step."""
+    position = rules.initial_position()
+    while not position.is_terminal() and steps > 0:
+        actions = position.legal_actions()
+        assert len(actions) >= 2
+        position.apply_action(
+            position.sample(stream) if position.is_chance_node() else actions[stream.below(len(actions))]
+        )
+        assert position.check() == 0
+        steps -= 1
+    return position
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_invariants_hold(players: int) -> None:
+    """Rules 131-142."""
+    rules = games.spec("quarz").make_rules({"players": players})
+    for seed in range(15):
+        position = random_game(rules, Stream(seed))
+        scene = rules.scene(position, -1)
+        assert scene["time"]["turns"] <= 42
+        for seat, mob in enumerate(scene["mobs"]):  # rules 128, 136
+            idol = 2.5 if scene["carrier"] is not None and scene["carrier"][0] == seat else 0.0
+            assert scene["points"][seat] == sum(mob["shrines"]) + idol
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_invariants_hold_for_a_million_steps(players: int) -> None:
+    rules = games.spec("quarz").make_rules({"players": players})
+    stream, steps = Stream(99), 0
+    while steps < 1_000_000:
+        position = rules.initial_position()
+        while not position.is_terminal():
+            actions = position.legal_actions()
+            position.apply_action(
+                position.sample(stream) if position.is_chance_node() else actions[stream.below(len(actions))]
+            )
+            assert position.check() == 0
+            steps += 1
+
+
+def test_reaction_tokens_come_back_on_the_own_turn() -> None:
+    """Rules 88, 144: never more than two used between own turns."""
+    rules = games.spec("quarz").make_rules({"draft": "random", "tiles": "random"})
+    stream = Stream(8)
+    for _ in range(10):
+        position = rules.initial_position()
+        before: dict[str, Any] | None = None
+        while not position.is_terminal():
+            scene = rules.scene(position, -1)
+            for seat, mob in enumerate(scene["mobs"]):
+                assert 0 <= mob["reactions"] <= 2
+                if before is not None and mob["reactions"] > before["mobs"][seat]["reactions"]:
+                    assert scene["turn"] is None or scene["order"][scene["turn"]] == seat
+            before = scene
+            actions = position.legal_actions()
+            position.apply_action(actions[stream.below(len(actions))])
+
+
+def test_attack_choices_are_symmetric_and_reciprocal() -> None:
+    """Rules 146, 147 in random positions: checked on the engine's own choices."""
+    rules = rules_for(tiles="random")
+    stream = Stream(31)
+    checked = 0
+    for _ in range(12):
+        position = random_game(rules, stream, steps=40 + stream.below(200))
+        if position.is_terminal():
+            continue
+        given = position.to_dict()
+        base = {key: given[key] for key in ("tiles", "melted", "idol", "shrine_cards")}
+        cells = {tuple(m["at"]) for mob in given["mobs"] for m in mob["monsters"]}
+        if tuple(given["idol"]) in cells:
+            base["idol"] = given["idol"]
+        places = {
+            f"P{s + 1}.{k + 1}": {"at": m["at"]}
+            for s, mob in enumerate(given["mobs"])
+            for k, m in enumerate(mob["monsters"])
+        }
+        views = [choices(position_of(rules, {**base, **places, "order": order})) for order in ([0, 1], [1, 0])]
+        shooters, strikers = {0: (1, 2), 1: ()}, {0: (3,), 1: (1, 2, 3)}
+        for mine in strikers[0]:
+            for theirs in strikers[1]:
+                assert (f"attack {mine} P2.{theirs}" in views[0]) == (f"attack {theirs} P1.{mine}" in views[1])
+                checked += 1
+        for a in shooters[0]:
+            for b in shooters[0]:
+                if a != b:
+                    assert (f"attack {a} P1.{b}" in views[0]) == (f"attack {b} P1.{a}" in views[0])
+                    checked += 1
+    assert checked > 20
+
+
+@pytest.mark.parametrize("monster", range(16))
+def test_every_card_is_playable_and_edible(monster: int) -> None:
+    """Each card of each monster: playing costs its price and discards it, munching costs its price and either
+    removes it or fills a slot with the bonus its file states."""
+    rules = rules_for()
+    printed = rules.content.monsters[monster]
+    for number, card in enumerate(printed.cards):
+        given = _rich_position(rules, printed, card)
+        if not card.trigger:
+            position = position_of(rules, given)
+            assert f"play 1 {number}" in choices(position), (card.label, choices(position))
+            before = rules.scene(position, -1)["mobs"][0]["monsters"][0]
+            take(position, f"play 1 {number}")
+            after = rules.scene(position, -1)["mobs"][0]["monsters"][0]
+            paid = before["energy"] - after["energy"]
+            healed = sum(9 if e["amount"] == "die" else e["amount"] for e in card.effects if e["do"] == "heal")
+            assert card.cost - healed <= paid <= card.cost
+            assert card.label not in after["hand"]
+            _finish(position)
+            after = rules.scene(position, -1)["mobs"][0]["monsters"][0]
+            assert card.label in after["discard"]
+        position = position_of(rules, given)
+        assert f"munch 1 {number}" in choices(position), (card.label, choices(position))
+        before = rules.scene(position, -1)["mobs"][0]["monsters"][0]
+        take(position, f"munch 1 {number}")
+        after = rules.scene(position, -1)["mobs"][0]["monsters"][0]
+        assert rules.scene(position, -1)["mobs"][0]["munched"] == 1
+        if card.munch.once:
+            assert card.label in after["removed"]
+            continue
+        assert card.label in after["slots"]
+        third = printed.slot3 if len(after["slots"]) == 3 else {}
+        second = printed.slot2 if len(before["slots"]) == 1 else {}
+        for key in ("damage", "move", "draw"):
+            gained = card.munch.keep.get(key, 0) + third.get(key, 0) + second.get(key, 0)
+            assert after["figures"][key] - before["figures"][key] == gained
+        gained = card.munch.keep.get("energy", 0) + third.get("energy", 0) + second.get("energy", 0)
+        assert after["energy"] == before["energy"] - card.munch.cost + gained
+        assert after["spent"] == before["spent"] + card.munch.cost
+        powers = {name for name, value in {**card.munch.keep, **third, **second}.items() if value is True}
+        assert powers <= set(after["figures"]["powers"])
+
+
+def _rich_position(rules: Rules, printed: Any, card: Any) -> dict[str, Any]:
+    """The monster in the middle with the card in hand, friends and enemies around, something to do for
+    every effect."""
+    mine = printed.mob
+    theirs = next(mob for mob in rules.content.mobs if mob != mine)
+    keeps = [c.label for c in printed.cards[1:] if c.munch.keep and c is not card and not c.munch.lock]
+    rest = [c.label for c in printed.cards[1:] if c is not card and c.label not in keeps[:2]]
+    one: dict[str, Any] = {"name": printed.name, "at": [0, 0], "spent": 3, "hand": [card.label], "discard": rest[:1]}
+    if card.ultimate:
+        one["slots"] = keeps[:2]
+    enemy = next(m for m in rules.content.monsters if m.mob == theirs)
+    return {
+        "idol": [3, -1],
+        "P1": {"mob": mine},
+        "P2": {"mob": theirs},
+        "P1.1": one,
+        "P1.2": {"at": [-1, 0], "spent": 2, "poison": 1},
+        "P2.1": {"name": enemy.name, "at": [1, 0], "hand": [enemy.cards[10].label]},
+        "tiles": {"2,-2": ["brook", 0]},
+    }
+
+
+def _finish(position: Position) -> None:
+    """Choose the last choice until the turn's seat is back at its actions."""
+    stream = Stream(1)
+    while not position.is_terminal() and position.rules.scene(position, -1)["doing"] != "action":
+        position.apply_action(position.sample(stream) if position.is_chance_node() else position.legal_actions()[-1])
+
+
+def test_the_greedy_policy_plays_legal_games_to_the_end() -> None:
+    """The greedy policy answers every decision of its own games with a legal choice, to the end."""
+    rules = games.spec("quarz").make_rules({"players": 3})
+    stream = Stream(2)
+    for _ in range(3):
+        position = rules.initial_position()
+        while not position.is_terminal():
+            if position.is_chance_node():
+                position.apply_action(position.sample(stream))
+                continue
+            action = position.suggest(stream)
+            assert action in position.legal_actions()
+            position.apply_action(action)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_positions_come_back_exactly(players: int) -> None:
+    """to_dict and from_dict at every node of a random game, and through JSON."""
+    rules = games.spec("quarz").make_rules({"players": players})
+    stream = Stream(6)
+    position = rules.initial_position()
+    while not position.is_terminal():
+        assert rules.from_dict(json.loads(json.dumps(position.to_dict()))) == position
+        actions = position.legal_actions()
+        position.apply_action(actions[stream.below(len(actions))])
+    assert rules.from_dict(position.to_dict()) == position
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"mob": []}, "unknown field 'mob'"),
+        ({"mobs": [{}]}, "mobs"),
+        ({"mobs": [{"mbo": 1}, {}]}, "mbo"),
+        ({"mobs": [{"mob": "Nobody"}, {}]}, "mob"),
+        ({"mobs": [{"camp": 1}, {"camp": 1}]}, "seat 0"),
+        ({"mobs": [{"monsters": []}, {}]}, "monsters"),
+        ({"mobs": [{"reactions": 3}, {}]}, "reactions"),
+        ({"mobs": [{"shrines": [3, 0]}, {}]}, "shrines"),
+        ({"idol": [9, 9]}, "idol"),
+        ({"tiles": {"0,0": ["brook", 0]}}, "modifiable"),
+        ({"tiles": {"1,0": ["river", 0]}}, "brook"),
+        ({"tiles": {"1,0": ["brook", 6]}}, "0 to 5"),
+        ({"melted": [[0, 0]]}, "impassable"),
+        ({"shrine_cards": ["Shrine of Change"]}, "shrine_cards"),
+        ({"shrine_cards": ["Shrine of Change", "Shrine of Change"]}, "different"),
+        ({"time": {"tile": "Nowhere"}}, "time"),
+        ({"time": {"turns": -1}}, "turns"),
+        ({"order": [0, 0]}, "order"),
+        ({"turn": 2}, "turn"),
+        ({"moment": "lunch"}, "moment"),
+        ({"pending": 3}, "pending"),
+    ],
+)
+def test_bad_positions_are_named(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(PositionError, match=told):
+        rules_for().from_dict(given)
