@@ -65,13 +65,14 @@ class ConvergenceConfig(_Model):
     Attributes:
         game: the game's text; any game that can be extracted into a flat tree.
         measure: `exploitability` of a policy solver's average policy over iterations; `regret`
-            of the action a searcher plays, over its budget, at the positions of the exact
-            policy's own games; `induced`, the exploitability of the policy that a searcher
+            of the action a searcher plays, over its budget, at positions that arise in play;
+            `induced`, the exploitability of the policy that a searcher
             induces over all information sets.
         solvers: specs, all different, each without the parameter that the budget sets.
         budgets: ascending; iterations for policy solvers, `unit` for searchers.
         unit: the parameter of a searcher that the budget sets.
         repeats: independent seeds for each point.
+        positions: for `regret`: how many different ones.
         title: heading of its part of the report; the game where empty.
     """
 
@@ -81,6 +82,7 @@ class ConvergenceConfig(_Model):
     budgets: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
     unit: Literal["simulations", "nodes", "depth"] = "simulations"
     repeats: Annotated[int, Field(ge=1, le=10_000)] = 1
+    positions: Annotated[int, Field(ge=1, le=100_000)] = 50
     title: str = ""
 
     @model_validator(mode="after")

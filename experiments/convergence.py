@@ -1,22 +1,328 @@
-"""Convergence: how near solvers come to the exact answer, over budgets."""
+"""Convergence: how near solvers come to the exact answer, over budgets and over seconds.
+
+Three measures. *Exploitability*: a policy solver's average policy, after each number of
+iterations. *Regret*: what a searcher's choice loses against the best action, by exact values, at
+positions that arise in play. *Induced*: the exploitability of the policy that a searcher induces
+when it searches, each from scratch, at every information set of the game.
+"""
 
 from __future__ import annotations
 
+import functools
+import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
+from rich import box
 from rich.console import Console
+from rich.table import Table
 
-from engine_ext.errors import ConfigError
+from engine_ext.errors import ConfigError, QuandaryError
+from engine_ext.position import Position, Rules
+from engine_ext.rng import Stream
+from experiments import gametext, ladder, ratings, solve
 from experiments.config import ConvergenceConfig
-from experiments.executors import Task
 from experiments.plots import Curve
-from experiments.store import Store
+from experiments.ratings import Estimate
+from experiments.seeds import keyed_seed
+from experiments.store import Rows, Store
+from solvers import specs, tree
+from solvers.best_response import exploitability
+from solvers.policies import TabularPolicy
+from solvers.specs import Spec
+
+Y_LABELS = {
+    "exploitability": "exploitability",
+    "regret": "regret, utility a decision",
+    "induced": "exploitability of the induced policy",
+}
+EXPLANATIONS = {
+    "exploitability": "Exploitability (NashConv divided by the number of players) of each solver's average policy, "
+    "exact on the whole tree. Seconds are those of the iterations alone.",
+    "regret": "What the searcher's choice loses against the best action by exact values, on average over positions "
+    "from games between the game's rule of thumb and chance. Seconds are those of one search.",
+    "induced": "Exploitability of the policy that a searcher induces: one search from scratch at every information "
+    "set of the game, then an exact best response against all of them. Seconds are those of one search.",
+}
+
+
+# ---- checking --------------------------------------------------------------------------------
+
+
+def check(config: ConvergenceConfig, where: str) -> ConvergenceConfig:
+    """The same part with game and solvers in canonical text.
+
+    Args:
+        where: file and place, for messages.
+
+    Raises:
+        ConfigError: naming the key: an unknown game or solver, one that does not fit the measure,
+            or a game that rules it out.
+    """
+    try:
+        game = gametext.load(config.game)
+    except QuandaryError as error:
+        raise ConfigError(f"{where}.game: {error}") from error
+    if config.measure == "regret" and (game.rules is None or game.rules.hidden_information):
+        raise ConfigError(
+            f"{where}.game: regret needs one of our games with perfect information, and {game.text} is none; "
+            "where information is hidden, measure = 'induced' asks the same of a whole policy"
+        )
+    found: list[str] = []
+    for k, text in enumerate(config.solvers, 1):
+        try:
+            found.append(_check_solver(config, game, text))
+        except QuandaryError as error:
+            raise ConfigError(f"{where}.solvers[{k}]: {error}") from error
+    return config.model_copy(update={"game": game.text, "solvers": found})
+
+
+def _check_solver(config: ConvergenceConfig, game: gametext.Game, text: str) -> str:
+    ladder.register()
+    spec = specs.parse_spec(text, game.rules)
+    offline = spec.solver.kind == "policy"
+    if offline != (config.measure == "exploitability"):
+        wanted = "a policy solver" if config.measure == "exploitability" else "a searcher"
+        raise ConfigError(f"measure {config.measure!r} needs {wanted}, and {spec.name} is none")
+    unit = "iterations" if offline else config.unit
+    if unit not in spec.parameters:
+        raise ConfigError(f"{spec.name} has no parameter {unit!r} for the budgets to set")
+    for key in (unit, "seconds"):
+        if key in spec.given:
+            raise ConfigError(f"{spec.name}: {key} is what the budgets set; leave it out")
+    for budget in config.budgets:
+        with_budget(str(spec), unit, budget)
+    if not offline:
+        rules = game.rules if config.measure == "regret" else _tree_rules(game.text)
+        specs.make_searcher(with_budget(str(spec), unit, config.budgets[0]), rules)
+    return str(spec)
+
+
+def with_budget(text: str, unit: str, budget: int) -> Spec:
+    """A solver's spec with its budget put in.
+
+    Raises:
+        SpecError: the budget is out of the parameter's range.
+    """
+    _, raw = specs.split_spec(text)
+    inner = text[text.index("(") + 1 : text.rindex(")")] + "," if raw else ""
+    name = text.partition("(")[0]
+    return specs.parse_spec(f"{name}({inner}{unit}={budget})")
+
+
+@functools.lru_cache(maxsize=4)
+def _tree_rules(game: str) -> Any:
+    """The flat tree of a game as a native game, made once in a process."""
+    return tree.TreeRules(solve.extract(gametext.load(game)))
+
+
+# ---- measuring -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a curve.
+
+    Attributes:
+        key: its job key.
+        solver: number in the config's list.
+        budget: iterations, or the searcher's unit.
+        repeat: which of the seeds.
+    """
+
+    key: str
+    solver: int
+    budget: int
+    repeat: int
+
+
+def points(config: ConvergenceConfig, number: int) -> Iterator[Point]:
+    """All points of a part, solver by solver."""
+    for i, solver in enumerate(config.solvers):
+        for repeat in range(config.repeats):
+            for budget in config.budgets:
+                yield Point(f"curve{number}/{solver}/{repeat:04d}/{budget:012d}", i, budget, repeat)
+
+
+def points_total(config: ConvergenceConfig) -> int:
+    """Points of a part in all."""
+    return len(config.solvers) * config.repeats * len(config.budgets)
+
+
+@dataclass(frozen=True)
+class CurveTask:
+    """Points of one solver: all budgets of a policy solver, which runs through them, or one of a searcher.
+
+    Attributes:
+        config: the part, in canonical text.
+        seed: of the experiment.
+        points: ascending by budget.
+    """
+
+    config: ConvergenceConfig
+    seed: int
+    points: tuple[Point, ...]
+
+    def run(self) -> Rows:
+        """Measure the points."""
+        measure = {"exploitability": self._exploitability, "regret": self._regret, "induced": self._induced}
+        return measure[self.config.measure]()
+
+    def _seed(self, point: Point) -> int:
+        """One seed for all budgets of a curve, so that a curve is one run getting longer."""
+        return keyed_seed(self.seed, "curve", self.config.game, self.config.solvers[point.solver], point.repeat)
+
+    def _exploitability(self) -> Rows:
+        rows = Rows()
+        first = self.points[0]
+        spec = with_budget(self.config.solvers[first.solver], "iterations", self.points[-1].budget)
+        solver: Any = solve.make_offline(spec, _tree_rules(self.config.game).tree, self._seed(first))
+        for point in self.points:
+            solver.run(point.budget - solver.iterations)
+            rows.measures.append((point.key, "exploitability", max(0.0, float(solver.exploitability()))))
+            rows.timings.append((point.key, -1, point.budget, float(solver.seconds)))
+        return rows
+
+    def _induced(self) -> Rows:
+        rows = Rows()
+        rules = _tree_rules(self.config.game)
+        for point in self.points:
+            searcher = specs.make_searcher(self._spec(point), rules)
+            policy, seconds = induced_policy(rules, searcher, self._seed(point))
+            rows.measures.append((point.key, "exploitability", max(0.0, float(exploitability(policy)))))
+            rows.timings.append((point.key, -1, policy.tree.n_infosets, seconds / policy.tree.n_infosets))
+        return rows
+
+    def _regret(self) -> Rows:
+        rows = Rows()
+        rules = gametext.load(self.config.game, own_only=True).rules
+        assert rules is not None
+        cases = exact_cases(self.config.game, self.config.positions, self.seed)
+        for point in self.points:
+            searcher = specs.make_searcher(self._spec(point), rules)
+            seconds = 0.0
+            for number, (position, values) in enumerate(cases):
+                searcher.reset()
+                result = searcher.search(position, seed=keyed_seed(self._seed(point), number))
+                regret = max(values.values()) - values[result.action] if result.action is not None else math.nan
+                rows.measures.append((point.key, f"regret{number:04d}", max(0.0, regret)))
+                seconds += result.seconds
+            rows.timings.append((point.key, -1, len(cases), seconds / len(cases)))
+        return rows
+
+    def _spec(self, point: Point) -> Spec:
+        return with_budget(self.config.solvers[point.solver], self.config.unit, point.budget)
+
+
+def tasks(config: ConvergenceConfig, number: int, seed: int, done: set[str]) -> Iterator[CurveTask]:
+    """The part's unfinished points, cheap budgets first."""
+    left = [point for point in points(config, number) if point.key not in done]
+    if config.measure == "exploitability":
+        curves: dict[tuple[int, int], list[Point]] = defaultdict(list)
+        for point in left:
+            curves[point.solver, point.repeat].append(point)
+        for curve in curves.values():
+            yield CurveTask(config, seed, tuple(curve))
+        return
+    for point in sorted(left, key=lambda each: (each.budget, each.solver, each.repeat)):
+        yield CurveTask(config, seed, (point,))
+
+
+def induced_policy(rules: Any, searcher: Any, seed: int) -> tuple[TabularPolicy, float]:
+    """The policy a searcher induces: how it would play at every information set, each searched from scratch.
+
+    Args:
+        rules: a TreeRules.
+        searcher: plays it.
+        seed: each information set has a seed of its own that derives from it.
+
+    Returns:
+        (policy, seconds of all searches)
+    """
+    flat = rules.tree
+    first = flat.arrays["info_first"]
+    probabilities = np.zeros(flat.n_sequences)
+    seconds = 0.0
+    for infoset in range(flat.n_infosets):
+        position = rules.position(int(flat.infoset_nodes(infoset)[0]))
+        searcher.reset()
+        result = searcher.search(position, seed=keyed_seed(seed, infoset))
+        probabilities[first[infoset] : first[infoset + 1]] = [each.probability for each in result.actions]
+        seconds += result.seconds
+    return TabularPolicy(flat, probabilities), seconds
+
+
+@functools.lru_cache(maxsize=4)
+def exact_cases(game: str, count: int, seed: int) -> list[tuple[Position, dict[int, float]]]:
+    """Positions that arise in play, with the exact utility of every action for the seat to move.
+
+    Args:
+        game: canonical text of one of our games, of perfect information.
+        count: positions.
+        seed: of the experiment; the positions depend on it and the game alone.
+    """
+    rules = gametext.load(game, own_only=True).rules
+    assert rules is not None
+    exact = specs.make_searcher("value_iteration", rules)
+    exact.search(rules.initial_position(), seed=0)
+    cases = []
+    for position in sample_positions(rules, count, keyed_seed(seed, "positions", game)):
+        result = exact.search(position, seed=0)
+        cases.append((position, {each.action: each.value for each in result.actions}))
+    return cases
+
+
+def sample_positions(rules: Rules, count: int, seed: int) -> list[Position]:
+    """Different decisions from games in which each decision is the rule of thumb's or random, a coin deciding.
+
+    Args:
+        rules: the game.
+        count: at most so many; fewer where 50 games for each bring no more.
+        seed: of games and choice.
+    """
+    stream = Stream(seed)
+    found: list[Position] = []
+    for _ in range(50 * count):
+        if len(found) == count:
+            break
+        met = []
+        position = rules.initial_position()
+        while not position.is_terminal():
+            if position.is_chance_node():
+                position.run_chance(stream)
+                continue
+            met.append(position.clone())
+            suggested = position.suggest(stream) if stream.below(2) else None
+            position.apply_action(position.random_action(stream) if suggested is None else suggested)
+        if met:
+            candidate = met[stream.below(len(met))]
+            if candidate not in found:
+                found.append(candidate)
+    return found
+
+
+# ---- summing up ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Summary:
-    """One convergence part's results so far."""
+    """One convergence part's results so far.
+
+    Attributes:
+        config: the part, in canonical text.
+        complete: whether every point has been measured.
+        points: measured so far.
+        expected: points in all.
+        x_label: what the budget counts.
+        y_label: what is measured.
+        explanation: a sentence on the measure.
+        over_budget: a curve for each solver.
+        over_seconds: likewise.
+        table: a row for each solver, {"label", "cells"}, a cell for each budget.
+    """
 
     config: ConvergenceConfig
     complete: bool
@@ -27,24 +333,75 @@ class Summary:
     explanation: str
     over_budget: Sequence[Curve] = field(default_factory=list)
     over_seconds: Sequence[Curve] = field(default_factory=list)
-    table: Sequence[dict[str, object]] = field(default_factory=list)
-
-
-def check(config: ConvergenceConfig, where: str) -> ConvergenceConfig:
-    raise ConfigError(f"{where}: this version runs arenas only")
-
-
-def points_total(config: ConvergenceConfig) -> int:
-    return 0
-
-
-def tasks(config: ConvergenceConfig, number: int, seed: int, done: set[str]) -> Iterator[Task]:
-    return iter(())
+    table: Sequence[dict[str, Any]] = field(default_factory=list)
 
 
 def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary | None:
-    return None
+    """The curves of one part; None before its first point."""
+    prefix = f"curve{number}/"
+    values: dict[str, list[float]] = defaultdict(list)
+    for key, _, value in store.measures():
+        if key.startswith(prefix):
+            values[key].append(value)
+    if not values:
+        return None
+    spent = {key: seconds for key, _, _, seconds in store.timings() if key.startswith(prefix)}
+    grouped: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for point in points(config, number):
+        if point.key in values:
+            grouped[point.solver, point.budget].append(point.key)
+    over_budget, over_seconds, table = [], [], []
+    for i, solver in enumerate(config.solvers):
+        x, times, y = [], [], []
+        for budget in config.budgets:
+            keys = grouped.get((i, budget))
+            if keys:
+                x.append(float(budget))
+                times.append(sum(spent[key] for key in keys) / len(keys))
+                y.append(_estimate([values[key] for key in keys], number, solver, budget))
+        over_budget.append(Curve(solver, x, y))
+        over_seconds.append(Curve(solver, times, y))
+        by_budget = dict(zip(x, y, strict=True))
+        cells = [f"{by_budget[b].value:.3g}" if b in by_budget else "–" for b in config.budgets]
+        table.append({"label": solver, "cells": cells})
+    return Summary(
+        config=config,
+        complete=len(values) == points_total(config),
+        points=len(values),
+        expected=points_total(config),
+        x_label="iterations" if config.measure == "exploitability" else config.unit,
+        y_label=Y_LABELS[config.measure],
+        explanation=EXPLANATIONS[config.measure],
+        over_budget=over_budget,
+        over_seconds=over_seconds,
+        table=table,
+    )
+
+
+def _estimate(repeats: list[list[float]], number: int, solver: str, budget: int) -> Estimate:
+    """The mean, with a bootstrap over repeats, or over positions where there is one repeat of many."""
+    clusters = [[value] for value in repeats[0]] if len(repeats) == 1 else repeats
+    if len(clusters) == 1:
+        return Estimate(repeats[0][0], repeats[0][0], repeats[0][0])
+    if len(repeats) > 1 and len(repeats[0]) > 1:
+        # By position: its repeats share their difficulty.
+        clusters = [list(column) for column in zip(*repeats, strict=True)]
+    return ratings.bootstrap_mean(clusters, "curve", number, solver, budget)
 
 
 def print_table(summary: Summary, console: Console) -> None:
-    pass
+    """A part's values as a table in the terminal, a column for each budget."""
+    config = summary.config
+    so_far = "" if summary.complete else f", {summary.points} of {summary.expected} points so far"
+    shown = Table(
+        title=f"{config.title or config.game}: {summary.y_label} over {summary.x_label}{so_far}",
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        pad_edge=False,
+    )
+    shown.add_column("solver", overflow="fold", min_width=12)
+    for budget in config.budgets:
+        shown.add_column(f"{budget:,}", justify="right", no_wrap=True)
+    for row in summary.table:
+        shown.add_row(row["label"], *row["cells"])
+    console.print(shown)

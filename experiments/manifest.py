@@ -73,9 +73,9 @@ def provenance(game: Game) -> dict[str, int]:
 
 
 def describe_game(game: Game) -> dict[str, Any]:
-    """What identifies a game's behaviour: version, parameters, hash of the data."""
+    """What identifies a game's behaviour: version (None: OpenSpiel's own), parameters, hash of the data."""
     if game.rules is None:
-        return {"name": game.name, "version": None, "source": "OpenSpiel"}
+        return {"name": game.name, "version": None, "parameters": {}, "data_sha256": "", "provenance": {}}
     return {
         "name": game.name,
         "version": game.rules.version,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import functools
+import math
+import time
 from typing import Protocol
 
 from engine_ext.position import Position, Rules
-from experiments import gametext, ladder
-from solvers import specs
-from solvers.contract import Searcher, SearchResult
+from engine_ext.rng import Stream
+from experiments import gametext, ladder, solve
+from solvers import specs, tree
+from solvers.best_response import expected_values
+from solvers.contract import ActionStats, Searcher, SearchResult
+from solvers.policies import TabularPolicy
 
 ladder.register()
 
@@ -55,6 +60,44 @@ class SearchPlayer:
         return self._searcher.search(position, seed=seed)
 
 
+class PolicyPlayer:
+    """A policy found offline as a player: it draws its actions from the policy's probabilities.
+
+    Args:
+        name: canonical spec.
+        policy: of a flat tree of the game it plays.
+    """
+
+    def __init__(self, name: str, policy: TabularPolicy) -> None:
+        self.name = name
+        self._policy = policy
+        values = expected_values(policy)
+        self._values = tuple(float(value) for value in values)
+
+    def begin(self) -> None:
+        """Nothing is kept from an earlier game."""
+
+    def choose(self, position: Position, seed: int) -> SearchResult:
+        """Draw an action. `values` are those of the whole game under the policy."""
+        started = time.perf_counter()
+        chances = self._policy.action_probabilities(position)
+        draw = Stream(seed).double() * sum(chances.values())
+        action = max(chances, key=chances.__getitem__)
+        for each, chance in chances.items():
+            if draw < chance:
+                action = each
+                break
+            draw -= chance
+        return SearchResult(
+            action=action,
+            values=self._values,
+            actions=tuple(ActionStats(each, 0, math.nan, chance) for each, chance in sorted(chances.items())),
+            simulations=0,
+            nodes=1,
+            seconds=time.perf_counter() - started,
+        )
+
+
 def canonical(spec: str, rules: Rules) -> str:
     """The canonical text of a spec for a game: aliases resolved, parameters in order.
 
@@ -65,13 +108,19 @@ def canonical(spec: str, rules: Rules) -> str:
 
 
 def make(spec: str, rules: Rules) -> Player:
-    """The player that a spec describes.
+    """The player that a spec describes. A policy solver solves the whole game first.
 
     Raises:
         SpecError: not a spec, or an unknown name or parameter.
         UnsuitableGameError: a property of the game rules it out.
+        TooLargeError: a policy solver, and the game's tree would not fit.
     """
     checked = specs.parse_spec(spec, rules)
+    if checked.solver.kind == "policy":
+        checked.solver.check(rules)
+        solver = solve.make_offline(checked, tree.extract(rules), 0)
+        solve.run_offline(checked, solver)
+        return PolicyPlayer(str(checked), solver.average_policy())
     return SearchPlayer(str(checked), specs.make_searcher(checked, rules))
 
 

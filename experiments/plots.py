@@ -13,7 +13,6 @@ import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 
 from experiments.analysis import ArenaSummary
 from experiments.ratings import Estimate
@@ -53,7 +52,7 @@ class Curve:
     Attributes:
         label: its spec.
         x: budgets, iterations or seconds; above 0.
-        y: estimates; a value of 0 or below cannot stand on a log axis and is left out.
+        y: estimates; 0 cannot stand on a log axis and is drawn as a hollow marker at its foot.
     """
 
     label: str
@@ -144,32 +143,34 @@ def curves(found: Sequence[Curve], x_label: str, y_label: str) -> str:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.2, 4.4), layout="constrained")
         axes = figure.subplots()
+        above = [y.value for curve in found for y in curve.y if y.value > 0]
+        floor = min(above, default=1e-3) / 4
         for i, curve in enumerate(found):
             colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
-            kept = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if x > 0 and y.value > 0]
-            if not kept:
-                axes.plot([], [], color=colour, marker=marker, label=f"{curve.label} (0 everywhere)")
-                continue
+            kept = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if x > 0]
             xs = [x for x, _ in kept]
-            axes.plot(
-                xs,
-                [y.value for _, y in kept],
-                color=colour,
-                marker=marker,
-                markersize=4.5,
-                linewidth=1.6,
-                linestyle="-" if i < len(COLOURS) else "--",
-                label=curve.label,
-            )
+            ys = [max(y.value, floor) for _, y in kept]
+            dashes = "-" if i < len(COLOURS) else "--"
+            axes.plot(xs, ys, color=colour, linewidth=1.6, linestyle=dashes)
+            axes.plot([], [], color=colour, marker=marker, markersize=4.5, linestyle=dashes, label=curve.label)
+            for zero, face in ((False, colour), (True, "white")):
+                at = [(x, y) for x, y, (_, each) in zip(xs, ys, kept, strict=True) if (each.value <= 0) == zero]
+                axes.plot(
+                    [x for x, _ in at],
+                    [y for _, y in at],
+                    linestyle="",
+                    marker=marker,
+                    markersize=4.5,
+                    color=colour,
+                    markerfacecolor=face,
+                )
             if all(math.isfinite(y.low) for _, y in kept) and any(y.low < y.high for _, y in kept):
-                floor = min(y.value for _, y in kept) / 10
-                lows = [max(y.low, floor) for _, y in kept]
-                axes.fill_between(xs, lows, [y.high for _, y in kept], color=colour, alpha=0.14, linewidth=0)
+                lows, highs = (
+                    [max(end, floor) for end in ends] for ends in zip(*((y.low, y.high) for _, y in kept), strict=True)
+                )
+                axes.fill_between(xs, lows, highs, color=colour, alpha=0.14, linewidth=0)
         axes.set_xscale("log")
         axes.set_yscale("log")
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_minor_locator(LogLocator(subs=(2, 5)))
-            axis.set_minor_formatter(NullFormatter())
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         if len(found) > 5:

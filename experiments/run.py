@@ -80,7 +80,7 @@ def prepare(config: ExperimentConfig, where: str) -> Experiment:
         for k, bot in enumerate(each.bots, 1):
             with _at(f"{where}: arena[{i}].bots[{k}]"):
                 canonical = players.canonical(bot, game.rules)
-                players.make(canonical, game.rules)
+                players.cached(canonical, game.text)
                 if bot.strip() == ladder.NAME:
                     notes.append(f"{game.text}: {ladder.explain(game.rules)}")
                 if players.timed(canonical, game.rules) and canonical not in timed:

@@ -21,6 +21,7 @@ from engine_ext.position import Position
 from experiments import gametext, ladder
 from experiments.gametext import Game
 from solvers import specs, tree
+from solvers.best_response import expected_values
 from solvers.contract import PolicySolver, SearchResult
 from solvers.specs import Spec
 
@@ -190,7 +191,7 @@ def _solve_offline(game: Game, spec: Spec, seed: int, progress: bool, began: flo
     return Solution(
         game=game.text,
         solver=str(spec),
-        value=[float(value) for value in _expected_values(policy)],
+        value=[float(value) for value in expected_values(policy)],
         **_chosen(position, action),
         tree_nodes=flat.n_nodes,
         infosets=flat.n_infosets,
@@ -200,12 +201,6 @@ def _solve_offline(game: Game, spec: Spec, seed: int, progress: bool, began: flo
         seconds=time.perf_counter() - began,
         exploitability=_exploitability(solver),
     )
-
-
-def _expected_values(policy: Any) -> Any:
-    from solvers.best_response import expected_values
-
-    return expected_values(policy)
 
 
 def make_offline(spec: Spec, flat: Any, seed: int) -> PolicySolver:
@@ -218,12 +213,13 @@ def make_offline(spec: Spec, flat: Any, seed: int) -> PolicySolver:
 
 
 def run_offline(spec: Spec, solver: Any) -> None:
-    """Run a policy solver for the iterations or the seconds that its spec asks for."""
+    """Run a policy solver for the iterations or the seconds that its spec asks for; one that has
+    neither is done in one step."""
     seconds = spec.parameters.get("seconds")
     if seconds is not None:
         solver.run_for(seconds)
-    elif "iterations" in spec.parameters:
-        solver.run(spec.parameters["iterations"])
+    else:
+        solver.run(spec.parameters.get("iterations", 1))
 
 
 def _exploitability(solver: PolicySolver) -> float | None:

@@ -144,3 +144,12 @@ def test_stakes_are_ranked_by_utility_and_not_by_wins(tmp_path):
 
 def test_players_are_made_once():
     assert players.cached("random", "quandary_pig") is players.cached("random", "quandary_pig")
+
+
+def test_a_policy_found_offline_plays():
+    """An equilibrium of Kuhn poker loses at most 1/18 a game in the first seat, whoever the rival is."""
+    poker = config(game="quandary_kuhn", bots=["cfr+(iterations=500)", "random"], deals=400)
+    rows = rows_of(arena.tasks(poker, 1, 2, seed=3, done=set(), workers=1))
+    own = [utility for _, _, bot, utility in rows.seats if bot != "random"]
+    assert len(own) == 800
+    assert sum(own) / 800 > 0.05  # uniform play gives away far more than that

@@ -102,3 +102,43 @@ def test_profiles_of_nothing_are_refused(words, says, capsys):
     assert (code, output) == (2, "")
     assert says in errors
     assert len(errors.strip().splitlines()) == 1
+
+
+def test_the_first_player_of_pig_wins_with_0_530593(capsys):
+    """Value iteration; Neller and Presser 2004. A win is +1, a loss -1. (A goal of 100 takes 15 s: soak.)"""
+    found = solved(capsys, "pig(goal=2)", "value_iteration")
+    # To 2 points: p = 5/6 + 1/6 (1 - p), as a roll of 2 to 6 wins at the next hold.
+    assert (found["value"][0] + 1) / 2 == pytest.approx(6 / 7, abs=1e-9)
+
+
+@pytest.mark.soak
+def test_pig_to_100(capsys):
+    found = solved(capsys, "quandary_pig", "value_iteration")
+    assert (found["value"][0] + 1) / 2 == pytest.approx(0.530593, abs=1e-6)
+
+
+def test_the_cfr_family_solves_kuhn_poker(capsys):
+    """The value of Kuhn poker for its first player is -1/18 (Kuhn 1950)."""
+    found = solved(capsys, "kuhn_poker", "cfr+(iterations=2000)")
+    assert found["value"][0] == pytest.approx(-1 / 18, abs=1e-4)
+    assert found["iterations"] == 2000
+    assert found["iterations_per_s"] > 0
+    assert found["exploitability"] < 1e-3
+    assert (found["tree_nodes"], found["infosets"]) == (58, 12)
+    assert found["searched_nodes"] is None
+
+
+def test_linear_programming_solves_kuhn_poker_exactly(capsys):
+    found = solved(capsys, "kuhn", "sequence_form")
+    assert found["value"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-9)
+    assert found["exploitability"] == pytest.approx(0, abs=1e-9)
+    assert found["iterations"] is None
+
+
+def test_one_creature_is_beaten_with_the_probability_of_two_rerolls(capsys, tmp_path):
+    """One card that asks for five alike: five sixes from five dice with two rerolls is the chance of a
+    die showing six within three rolls, to the fifth power."""
+    deck = tmp_path / "one.toml"
+    deck.write_text('[[card]]\nname = "Wyrm"\nrequires = ["66666"]\nsymbol = "add"\nprovenance = "reconstructed"\n')
+    found = solved(capsys, f"pentaquest(deck={deck},quest_area=1)", "expectimax")
+    assert found["value"][0] == pytest.approx((1 - (5 / 6) ** 3) ** 5, abs=1e-9)

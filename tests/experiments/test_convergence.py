@@ -1,0 +1,180 @@
+"""Curves of exploitability and regret, against figures from the literature and from OpenSpiel."""
+
+from __future__ import annotations
+
+import pyspiel
+import pytest
+
+import games
+from engine_ext.errors import ConfigError
+from experiments import convergence, run, solve
+from experiments.config import ConvergenceConfig, parse
+from experiments.store import Rows, Store, dump
+from solvers import specs
+from solvers.best_response import exploitability
+
+
+def config(**changes) -> ConvergenceConfig:
+    given = {"game": "kuhn_poker", "measure": "exploitability", "solvers": ["cfr", "cfr+"], "budgets": [1, 10, 100]}
+    return convergence.check(ConvergenceConfig(**{**given, **changes}), "trial.toml: convergence[1]")
+
+
+def measured(part, seed=1) -> Rows:
+    rows = Rows()
+    for task in convergence.tasks(part, 1, seed, set()):
+        found = task.run()
+        rows.measures += found.measures
+        rows.timings += found.timings
+    return rows
+
+
+def test_cfr_is_as_far_as_openspiels_own_after_each_budget():
+    values = {key: value for key, _, value in measured(config(solvers=["cfr"])).measures}
+    game = pyspiel.load_game("kuhn_poker")
+    solver = pyspiel.CFRSolver(game)
+    for iteration in range(1, 101):
+        solver.evaluate_and_update_policy()
+        if iteration in (1, 10, 100):
+            policy = solver.average_policy()
+            expected = pyspiel.exploitability(game, policy)
+            assert values[f"curve1/cfr/0000/{iteration:012d}"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_random_play_induces_the_uniform_policy():
+    """NashConv of uniform play in Kuhn poker is 11/12 (OpenSpiel's tests)."""
+    rules = convergence._tree_rules("kuhn_poker")
+    policy, _ = convergence.induced_policy(rules, specs.make_searcher("random", rules), 1)
+    assert 2 * exploitability(policy) == pytest.approx(11 / 12)
+
+
+def test_search_over_all_information_sets_comes_nearer_with_more_simulations():
+    part = config(measure="induced", solvers=["smooth_uct"], budgets=[10, 3000])
+    few, many = (value for _, _, value in measured(part).measures)
+    assert many < few < 11 / 24
+
+
+def test_regret_of_an_exact_search_is_zero_and_of_a_shallow_one_is_not_negative():
+    """Pig to 6: a game small enough for 400 simulations to be proven at most positions."""
+    part = config(game="pig(goal=6)", measure="regret", solvers=["mcts"], budgets=[1, 4000], positions=12)
+    rows = measured(part).measures
+    assert len(rows) == 24
+    last = [value for key, _, value in rows if key.endswith("4000")]
+    assert all(value == pytest.approx(0, abs=1e-9) for value in last)
+    assert all(value >= 0 for _, _, value in rows)
+
+
+def test_exact_values_agree_with_the_values_of_the_positions_behind_the_actions():
+    exact = specs.make_searcher("value_iteration", games.spec("pig").make_rules({"goal": 10}))
+    for position, values in convergence.exact_cases("quandary_pig(goal=10)", 10, 1):
+        seat = position.current_player()
+        for action, value in values.items():
+            after = position.child(action)
+            expected = after.returns() if after.is_terminal() else exact.search(after, seed=0).values
+            assert value == pytest.approx(expected[seat], abs=1e-8)
+
+
+def test_positions_differ_and_depend_on_the_seed_alone():
+    rules = games.spec("pig").make_rules()
+    first = convergence.sample_positions(rules, 20, 5)
+    assert len({position.to_bytes() for position in first}) == 20
+    assert all(position.is_player_node() for position in first)
+    assert convergence.sample_positions(rules, 20, 5) == first
+    assert convergence.sample_positions(rules, 20, 6) != first
+
+
+def test_points_do_not_depend_on_how_they_are_handed_out(tmp_path):
+    content = {
+        "name": "curves",
+        "convergence": [
+            {"game": "kuhn", "measure": "induced", "solvers": ["ismcts", "oos"], "budgets": [5, 50], "repeats": 2},
+            {"game": "kuhn", "measure": "exploitability", "solvers": ["cfr"], "budgets": [2, 20]},
+        ],
+    }
+    experiment = run.prepare(parse(content, "curves"), "curves")
+    whole: list = []
+    for number, part in enumerate(experiment.config.convergence, 1):
+        every = list(convergence.tasks(part, number, 3, set()))
+        rows = [row for task in every for row in task.run().measures]
+        done = {row[0] for row in rows if "oos" in row[0]}
+        again = [row for task in convergence.tasks(part, number, 3, done) for row in task.run().measures]
+        assert sorted(again) == sorted(row for row in rows if row[0] not in done)
+        whole += rows
+    assert len(whole) == experiment.jobs_total() == 10
+
+
+def test_a_run_of_curves_makes_table_and_report(tmp_path):
+    path = tmp_path / "curves.toml"
+    path.write_text(
+        """
+        name = "curves"
+        [[convergence]]
+        game = "kuhn_poker"
+        measure = "exploitability"
+        solvers = ["cfr", "cfr+"]
+        budgets = [1, 10]
+        [[convergence]]
+        game = "pig(goal=5)"
+        measure = "regret"
+        solvers = ["mcts"]
+        budgets = [5, 500]
+        positions = 6
+        """
+    )
+    for name in ("one", "two"):
+        run.run(path, tmp_path / name, workers=1)
+    page = (tmp_path / "one" / "report.html").read_text()
+    assert page.count("<svg") == 4
+    assert "exploitability" in page
+    with Store.read(tmp_path / "one" / "results.sqlite") as one, Store.read(tmp_path / "two" / "results.sqlite") as two:
+        assert dump(one) == dump(two)
+        assert len(dump(one)) == 4 + 12
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"game": "kuhn_pocker"}, r"convergence\[1\]\.game: no game is called"),
+        ({"solvers": ["cfr", "cfq"]}, r"convergence\[1\]\.solvers\[2\]: "),
+        ({"solvers": ["mcts"]}, "needs a policy solver"),
+        ({"measure": "induced"}, "needs a searcher"),
+        ({"measure": "regret", "solvers": ["mcts"]}, "perfect information"),
+        ({"measure": "induced", "solvers": ["mcts"]}, "hides information"),
+        ({"measure": "induced", "solvers": ["ismcts(simulations=5)"]}, "leave it out"),
+        ({"solvers": ["cfr(seconds=1)"]}, "leave it out"),
+        ({"measure": "induced", "solvers": ["random"]}, "no parameter 'simulations'"),
+        ({"game": "chess", "measure": "induced", "solvers": ["ismcts"]}, "nodes"),
+    ],
+)
+def test_what_does_not_fit_is_named_before_any_work(changes, says):
+    with pytest.raises(ConfigError, match=says):
+        config(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [({"budgets": [10, 1]}, "ascend"), ({"solvers": ["cfr", "cfr"]}, "twice"), ({"budgets": [0]}, "budgets")],
+)
+def test_a_malformed_part_is_named(changes, says):
+    part = {"game": "kuhn", "measure": "exploitability", "solvers": ["cfr"], "budgets": [1], **changes}
+    with pytest.raises(ConfigError, match=says):
+        parse({"name": "x", "convergence": [part]}, "trial.toml")
+
+
+def test_a_budget_goes_beside_what_a_spec_gives():
+    assert str(convergence.with_budget("mcts", "simulations", 7)) == "mcts(simulations=7)"
+    assert str(convergence.with_budget("mcts(c=2)", "simulations", 7)) == "mcts(simulations=7,c=2)"
+
+
+def test_the_comparison_that_ships_is_valid():
+    from experiments import config as configs
+
+    path = configs.find("solver_comparison")
+    experiment = run.prepare(configs.read(path), str(path))
+    measures = {part.measure for part in experiment.config.convergence}
+    assert measures == {"exploitability", "regret", "induced"}
+
+
+def test_solve_and_curve_agree():
+    found = solve.solve("kuhn_poker", "cfr(iterations=100)")
+    values = {key: value for key, _, value in measured(config(solvers=["cfr"])).measures}
+    assert found.exploitability == pytest.approx(values[f"curve1/cfr/0000/{100:012d}"], rel=1e-12)
