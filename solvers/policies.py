@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from solvers.tree import FlatTree
 
 _KIND = "tabular policy"
+_KEYED_KIND = "keyed policy"
 _VERSION = 1
 
 
@@ -234,6 +235,76 @@ class TabularPolicy:
 
     def __repr__(self) -> str:
         return f"<TabularPolicy of {self.tree.name}, {self.tree.n_infosets} information sets>"
+
+
+class KeyedPolicy:
+    """A sparse policy of a native game, by (information-set key, player), without a tree.
+
+    Args:
+        game: the game's name.
+        keys: uint64[n], the game's info_key of each set.
+        players: int32[n], who moves there.
+        first: int64[n + 1], where each set's probabilities begin.
+        probabilities: float64[first[n]], in ascending order of the legal actions.
+    """
+
+    def __init__(
+        self, game: str, keys: np.ndarray, players: np.ndarray, first: np.ndarray, probabilities: np.ndarray
+    ) -> None:
+        self.game = game
+        order = np.lexsort((players, keys))
+        self.keys, self.players = keys[order], players[order]
+        self._starts, self._sizes = first[:-1][order], np.diff(first)[order]
+        self._probabilities = probabilities
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def lookup(self, key: int, player: int) -> np.ndarray | None:
+        """Probabilities of a set's legal actions, ascending by id; None where it is not known."""
+        at = int(np.searchsorted(self.keys, np.uint64(key)))
+        while at < len(self.keys) and int(self.keys[at]) == key:
+            if self.players[at] == player:
+                return self._probabilities[self._starts[at] : self._starts[at] + self._sizes[at]]
+            at += 1
+        return None
+
+    def action_probabilities(self, state: Any, player: int | None = None) -> dict[int, float]:
+        """{action: probability} at a `Position`, or a state of the OpenSpiel face, that is a decision.
+        Where the policy does not know the set, every legal action is alike."""
+        position = state if isinstance(state, Position) else getattr(state, "position", None)
+        if not isinstance(position, Position) or position.rules.name != self.game:
+            raise UnsuitableGameError(f"this policy is of {self.game} and cannot read a {type(state).__name__}")
+        mover = position.current_player() if player is None else player
+        legal = position.legal_actions()
+        found = self.lookup(position.info_key(mover), mover)
+        if found is None or len(found) != len(legal):
+            return dict.fromkeys(legal, 1.0 / len(legal))
+        return dict(zip(legal, found.tolist(), strict=True))
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy to a file (solvers/saved.py has the layout)."""
+        first = np.concatenate([[0], np.cumsum(self._sizes)]).astype(np.int64)
+        packed = np.concatenate(
+            [self._probabilities[a : a + n] for a, n in zip(self._starts, self._sizes, strict=True)] or [np.zeros(0)]
+        )
+        arrays = {"keys": self.keys, "players": self.players, "first": first, "probabilities": packed}
+        write_saved(path, _KEYED_KIND, _VERSION, {"game": self.game}, arrays)
+
+    @staticmethod
+    def load(path: str | Path, game: str) -> KeyedPolicy:
+        """Read the policy that `save` wrote.
+
+        Raises:
+            SavedStateError: damaged, or of another game.
+        """
+        meta, arrays = read_saved(path, _KEYED_KIND, _VERSION)
+        if meta["game"] != game:
+            raise SavedStateError(f"{path}: a policy of another game ({meta['game']}) than {game}")
+        return KeyedPolicy(game, arrays["keys"], arrays["players"], arrays["first"], arrays["probabilities"])
+
+    def __repr__(self) -> str:
+        return f"<KeyedPolicy of {self.game}, {len(self)} information sets>"
 
 
 def _table_of(policy: Any, tree: FlatTree) -> dict[str, dict[int, float]]:

@@ -1428,7 +1428,7 @@ cdef class TreeRules(Rules):
 
     def position(self, node):
         """The `Position` at a node."""
-        return self.restore({"node": node})
+        return self.restore({"node": int(node)})
 
     def node(self, Position position not None):
         """The node number of one of this game's positions."""
