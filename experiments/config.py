@@ -11,7 +11,7 @@ deals = 100                  # chance seeds; each is played once in every seatin
 
 [[convergence]]              # distance to the exact answer, over budgets
 game = "kuhn_poker"
-measure = "exploitability"   # exploitability | regret | induced
+measure = "exploitability"   # exploitability | regret | induced | self_play
 solvers = ["cfr", "cfr+"]
 budgets = [1, 10, 100, 1000]
 """
@@ -67,7 +67,8 @@ class ConvergenceConfig(_Model):
         measure: `exploitability` of a policy solver's average policy over iterations; `regret`
             of the action a searcher plays, over its budget, at positions that arise in play;
             `induced`, the exploitability of the policy that a searcher
-            induces over all information sets.
+            induces when it is run in every information set; `self_play`, that of the average
+            strategies of one search from the start.
         solvers: specs, all different, each without the parameter that the budget sets.
         budgets: ascending; iterations for policy solvers, `unit` for searchers.
         unit: the parameter of a searcher that the budget sets.
@@ -77,7 +78,7 @@ class ConvergenceConfig(_Model):
     """
 
     game: Text
-    measure: Literal["exploitability", "regret", "induced"]
+    measure: Literal["exploitability", "regret", "induced", "self_play"]
     solvers: Annotated[list[Text], Field(min_length=1)]
     budgets: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
     unit: Literal["simulations", "nodes", "depth"] = "simulations"

@@ -1,21 +1,22 @@
 """Convergence: how near solvers come to the exact answer, over budgets and over seconds.
 
-Three measures. *Exploitability*: a policy solver's average policy, after each number of
+Four measures. *Exploitability*: a policy solver's average policy, after each number of
 iterations. *Regret*: what a searcher's choice loses against the best action, by exact values, at
 positions that arise in play. *Induced*: the exploitability of the policy that a searcher induces
-when it searches, each from scratch, at every information set of the game.
+when it searches, each from scratch, at every information set of the game. *Self-play*: that of the
+average strategies of one long search from the start of the game.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -29,15 +30,15 @@ from experiments.plots import Curve
 from experiments.ratings import Estimate
 from experiments.seeds import keyed_seed
 from experiments.store import Rows, Store
-from solvers import specs, tree
+from solvers import induced, specs, tree
 from solvers.best_response import exploitability
-from solvers.policies import TabularPolicy
 from solvers.specs import Spec
 
 Y_LABELS = {
     "exploitability": "exploitability",
     "regret": "regret, utility a decision",
     "induced": "exploitability of the induced policy",
+    "self_play": "exploitability of the average strategies",
 }
 EXPLANATIONS = {
     "exploitability": "Exploitability (NashConv divided by the number of players) of each solver's average policy, "
@@ -46,6 +47,8 @@ EXPLANATIONS = {
     "from games between the game's rule of thumb and chance. Seconds are those of one search.",
     "induced": "Exploitability of the policy that a searcher induces: one search from scratch at every information "
     "set of the game, then an exact best response against all of them. Seconds are those of one search.",
+    "self_play": "Exploitability of the average strategies of one search from the start of the game, which is how "
+    "searches that learn by self-play are judged in the literature. Seconds are those of the search.",
 }
 
 
@@ -97,7 +100,9 @@ def _check_solver(config: ConvergenceConfig, game: gametext.Game, text: str) -> 
         with_budget(str(spec), unit, budget)
     if not offline:
         rules = game.rules if config.measure == "regret" else _tree_rules(game.text)
-        specs.make_searcher(with_budget(str(spec), unit, config.budgets[0]), rules)
+        searcher = specs.make_searcher(with_budget(str(spec), unit, config.budgets[0]), rules)
+        if config.measure == "self_play":
+            induced.self_play_policy(rules, searcher, seed=0)  # refuses what keeps no strategies
     return str(spec)
 
 
@@ -168,8 +173,8 @@ class CurveTask:
 
     def run(self) -> Rows:
         """Measure the points."""
-        measure = {"exploitability": self._exploitability, "regret": self._regret, "induced": self._induced}
-        return measure[self.config.measure]()
+        measure = {"exploitability": self._exploitability, "regret": self._regret}
+        return measure.get(self.config.measure, self._policy_of_search)()
 
     def _seed(self, point: Point) -> int:
         """One seed for all budgets of a curve, so that a curve is one run getting longer."""
@@ -186,14 +191,19 @@ class CurveTask:
             rows.timings.append((point.key, -1, point.budget, float(solver.seconds)))
         return rows
 
-    def _induced(self) -> Rows:
+    def _policy_of_search(self) -> Rows:
         rows = Rows()
         rules = _tree_rules(self.config.game)
         for point in self.points:
             searcher = specs.make_searcher(self._spec(point), rules)
-            policy, seconds = induced_policy(rules, searcher, self._seed(point))
+            if self.config.measure == "self_play":
+                policy, seconds = induced.self_play_policy(rules, searcher, seed=self._seed(point))
+            else:
+                started = time.perf_counter()
+                policy = induced.search_policy(rules, searcher, seed=self._seed(point))
+                seconds = (time.perf_counter() - started) / rules.tree.n_infosets
             rows.measures.append((point.key, "exploitability", max(0.0, float(exploitability(policy)))))
-            rows.timings.append((point.key, -1, policy.tree.n_infosets, seconds / policy.tree.n_infosets))
+            rows.timings.append((point.key, -1, 1, seconds))
         return rows
 
     def _regret(self) -> Rows:
@@ -229,30 +239,6 @@ def tasks(config: ConvergenceConfig, number: int, seed: int, done: set[str]) -> 
         return
     for point in sorted(left, key=lambda each: (each.budget, each.solver, each.repeat)):
         yield CurveTask(config, seed, (point,))
-
-
-def induced_policy(rules: Any, searcher: Any, seed: int) -> tuple[TabularPolicy, float]:
-    """The policy a searcher induces: how it would play at every information set, each searched from scratch.
-
-    Args:
-        rules: a TreeRules.
-        searcher: plays it.
-        seed: each information set has a seed of its own that derives from it.
-
-    Returns:
-        (policy, seconds of all searches)
-    """
-    flat = rules.tree
-    first = flat.arrays["info_first"]
-    probabilities = np.zeros(flat.n_sequences)
-    seconds = 0.0
-    for infoset in range(flat.n_infosets):
-        position = rules.position(int(flat.infoset_nodes(infoset)[0]))
-        searcher.reset()
-        result = searcher.search(position, seed=keyed_seed(seed, infoset))
-        probabilities[first[infoset] : first[infoset + 1]] = [each.probability for each in result.actions]
-        seconds += result.seconds
-    return TabularPolicy(flat, probabilities), seconds
 
 
 @functools.lru_cache(maxsize=4)

@@ -10,7 +10,7 @@ from engine_ext.errors import ConfigError
 from experiments import convergence, run, solve
 from experiments.config import ConvergenceConfig, parse
 from experiments.store import Rows, Store, dump
-from solvers import specs
+from solvers import induced, specs
 from solvers.best_response import exploitability
 
 
@@ -43,7 +43,7 @@ def test_cfr_is_as_far_as_openspiels_own_after_each_budget():
 def test_random_play_induces_the_uniform_policy():
     """NashConv of uniform play in Kuhn poker is 11/12 (OpenSpiel's tests)."""
     rules = convergence._tree_rules("kuhn_poker")
-    policy, _ = convergence.induced_policy(rules, specs.make_searcher("random", rules), 1)
+    policy = induced.search_policy(rules, specs.make_searcher("random", rules), seed=1)
     assert 2 * exploitability(policy) == pytest.approx(11 / 12)
 
 
@@ -51,6 +51,12 @@ def test_search_over_all_information_sets_comes_nearer_with_more_simulations():
     part = config(measure="induced", solvers=["smooth_uct"], budgets=[10, 3000])
     few, many = (value for _, _, value in measured(part).measures)
     assert many < few < 11 / 24
+
+
+def test_one_long_search_by_self_play_comes_nearer_with_more_simulations():
+    part = config(measure="self_play", solvers=["smooth_uct"], budgets=[100, 100_000])
+    few, many = (value for _, _, value in measured(part).measures)
+    assert many < few
 
 
 def test_regret_of_an_exact_search_is_zero_and_of_a_shallow_one_is_not_negative():
@@ -142,6 +148,8 @@ def test_a_run_of_curves_makes_table_and_report(tmp_path):
         ({"measure": "induced", "solvers": ["ismcts(simulations=5)"]}, "leave it out"),
         ({"solvers": ["cfr(seconds=1)"]}, "leave it out"),
         ({"measure": "induced", "solvers": ["random"]}, "no parameter 'simulations'"),
+        ({"measure": "self_play", "solvers": ["mcts"]}, "hides information"),
+        ({"measure": "self_play", "game": "pig(goal=3)", "solvers": ["mcts"]}, r"solvers\[1\]: "),
         ({"game": "chess", "measure": "induced", "solvers": ["ismcts"]}, "nodes"),
     ],
 )
@@ -171,7 +179,7 @@ def test_the_comparison_that_ships_is_valid():
     path = configs.find("solver_comparison")
     experiment = run.prepare(configs.read(path), str(path))
     measures = {part.measure for part in experiment.config.convergence}
-    assert measures == {"exploitability", "regret", "induced"}
+    assert measures == {"exploitability", "regret", "induced", "self_play"}
 
 
 def test_solve_and_curve_agree():
