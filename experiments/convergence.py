@@ -102,7 +102,7 @@ def _check_solver(config: ConvergenceConfig, game: gametext.Game, text: str) -> 
         rules = game.rules if config.measure == "regret" else _tree_rules(game.text)
         searcher = specs.make_searcher(with_budget(str(spec), unit, config.budgets[0]), rules)
         if config.measure == "self_play":
-            induced.self_play_policy(rules, searcher, seed=0)  # refuses what keeps no strategies
+            induced.check_self_play(searcher, spec.name)
     return str(spec)
 
 

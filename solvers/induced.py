@@ -129,22 +129,30 @@ def self_play_policy(
     first = tree.arrays["info_first"]
     probabilities = np.zeros(tree.n_sequences)
     start_s = time.perf_counter()
+    check_self_play(searcher, type(searcher).__name__)
     if hasattr(searcher, "sample"):
         sampler, _ = searcher.sample(rules.initial_position(), seed=seed, limit=limit)
         seconds = time.perf_counter() - start_s
         for infoset in range(tree.n_infosets):
             probabilities[first[infoset] : first[infoset + 1]] = sampler.strategy(infoset)
-    elif hasattr(searcher, "grow"):
+    else:
         grown = searcher.grow(rules.initial_position(), seed=seed, limit=limit)
         seconds = grown.seconds
         for infoset in range(tree.n_infosets):
             position = rules.position(int(tree.infoset_nodes(infoset)[0]))
             probabilities[first[infoset] : first[infoset + 1]] = list(grown.average_policy(position).values())
-    else:
-        raise UnsuitableGameError(
-            f"{type(searcher).__name__} keeps no strategies besides the one at its root; read it by search"
-        )
     return TabularPolicy(tree, probabilities), seconds
+
+
+def check_self_play(searcher: Any, name: str) -> None:
+    """Raises UnsuitableGameError where a searcher's average strategies cannot be read by self-play.
+
+    Args:
+        searcher: any.
+        name: of it, for the message.
+    """
+    if not hasattr(searcher, "sample") and not hasattr(searcher, "grow"):
+        raise UnsuitableGameError(f"{name} keeps no strategies besides the one at its root; read it by search")
 
 
 def measure(rules: TreeRules, curve: Curve, simulations: int, seed: int) -> Point:
