@@ -65,7 +65,9 @@ cdef struct State:
     uint64_t deck               # cards face down; bit = card
     uint64_t quest              # cards in the quest area
     uint64_t purse[SEAT_LIMIT]  # by seat: byte s counts army cards of symbol s, byte DISCARDED the discards
-    uint32_t turn               # turns finished; the running turn is that of seat turn % players
+    # Turns finished; the running turn is that of seat turn % players. Among several, once all had
+    # their first turn, it stays in players .. 2 * players - 1.
+    uint32_t turn
     uint16_t dice               # ACT, FORFEIT: the five dice; ROLL: those kept; else 0; a keeper
     uint8_t step
     uint8_t seat                # whose turn it is

@@ -79,9 +79,17 @@ cdef inline void begin_turn(const Tables *t, State *s) noexcept nogil:
     fill_quest(t, s)
 
 
+cdef inline void count_turn(const Tables *t, State *s) noexcept nogil:
+    """Among several, turns go round once all first turns are over: else a game of failed turns
+    would never come back to a state it has been in."""
+    s.turn += 1
+    if t.players > 1 and s.turn == <uint32_t>(2 * t.players):
+        s.turn -= t.players
+
+
 cdef inline void end_turn(const Tables *t, State *s) noexcept nogil:
     """Phase 5: the game's end, or the next seat's turn. # 22, 26, 28, P15"""
-    s.turn += 1
+    count_turn(t, s)
     if s.in_deck + s.in_quest == 0:
         s.step = OVER
         s.dice = 0
@@ -414,8 +422,10 @@ cdef uint64_t state_key(const void *tables, const void *state) noexcept nogil:
 
 
 cdef int64_t clock(const void *tables, const void *state) noexcept nogil:
+    """The running turn by the cards captured before it. Failed turns at the same count are told
+    apart by the seat, and those of one seat follow each other."""
     cdef const State *s = <const State *>state
-    return <int64_t>s.turn * SEAT_LIMIT + s.seat
+    return <int64_t>((<const Tables *>tables).n_cards - s.in_deck - s.in_quest) * SEAT_LIMIT + s.seat
 
 
 cdef int32_t check(const void *tables, const void *state) noexcept nogil:
@@ -451,7 +461,7 @@ cdef int32_t check(const void *tables, const void *state) noexcept nogil:
         return 31
     if t.players == 1 and <int32_t>s.turn != captured + (s.step == OVER and in_deck + in_quest > 0):
         return 31
-    if t.players > 1 and captured > <int32_t>s.turn:
+    if t.players > 1 and (s.turn >= <uint32_t>(2 * t.players) or <int32_t>s.turn < min(captured, t.players)):
         return 6
     if s.step != OVER and s.seat != <int32_t>(s.turn % <uint32_t>t.players):
         return 26
@@ -638,7 +648,7 @@ cdef class PentaquestRules(Rules):
 
     def describe(self, Position position):
         cdef State *s = <State *>position.state
-        lines = [f"turn {s.turn + 1}, player {s.seat}, {_STEPS[s.step]}"]
+        lines = [f"{_STEPS[s.step]}, player {s.seat}, turns {s.turn}"]
         if s.dice:
             lines[0] += f", dice {_dice_text(s.dice)}" + (" kept" if s.step == ROLL else "")
         lines[0] += f", free rerolls {s.rerolls}"
@@ -669,9 +679,10 @@ cdef class PentaquestRules(Rules):
     def restore(self, dict position):
         """A position composed by hand. Every field may be left out: what is missing follows from the rest.
 
-        Fields: `deck` and `quest`, card names (default: everything captured aside, all cards
-        that are not in the quest area); `armies`, a table of symbol counts a seat; `discards`, a
-        number a seat; `turn`, turns finished; `seat`; `step`, one of draw, roll, act, forfeit,
+        Fields: `deck` and `quest`, card names (`deck` by default: all cards that are not in the quest
+        area); `armies`, a table of symbol counts a seat; `discards`, a number a seat; `turn`,
+        turns finished (among several, taken round by the number of players once everyone had the
+        first turn); `seat`; `step`, one of draw, roll, act, forfeit,
         over; `dice`, all five or those kept for a roll; `rerolls`, free rerolls left.
         """
         cdef Position made = new_position(self, self.start)
@@ -771,12 +782,14 @@ cdef class PentaquestRules(Rules):
         if players == 1 and turn != captured + lost:
             raise PositionError(
                 f"pentaquest: turn is {turn}; alone, {captured} captured cards mean {captured + lost} turns")
-        if turn < captured:
+        if turn < captured and turn < players:
             raise PositionError(f"pentaquest: turn is {turn}; {captured} captured cards need at least as many turns")
         if "seat" in position and (turn - over) % players != seat:
             raise PositionError(
                 f"pentaquest: seat is {seat}, but with {turn} turns finished by {players} players "
                 f"it is {(turn - over) % players}")
+        if players > 1 and turn >= 2 * players:
+            turn = players + turn % players
         s.turn, s.seat = turn, (turn - over) % players
 
     def _restore_step(self, Position made, position):

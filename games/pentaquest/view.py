@@ -78,8 +78,8 @@ def _headline(position: Position, state: dict) -> str:
         if position.num_players() == 1:
             return f"Won: {position.returns()[0]:.0f} cards kept" if won else f"Lost in turn {state['turn']}, {left}"
         return "Game over: " + ", ".join(f"player {s} {v:+.2f}" for s, v in enumerate(position.returns()))
-    who = "" if position.num_players() == 1 else f", player {state['seat']}"
-    return f"Turn {state['turn'] + 1}{who}, {left}"
+    who = f"Turn {state['turn'] + 1}" if position.num_players() == 1 else f"Turn of player {state['seat']}"
+    return f"{who}, {left}"
 
 
 def _quest(rules: PentaquestRules, position: Position, state: dict) -> RenderableType:

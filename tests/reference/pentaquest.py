@@ -259,12 +259,15 @@ class Game:
     def summary(self) -> dict[str, object]:
         """What `Position.to_dict` should say, in the deck's order."""
         order = [self.kind_name(card) for card in self.cards]
+        turn = self.turn
+        if self.players > 1 and turn >= self.players:  # told apart only as far as it matters
+            turn = self.players + turn % self.players
         return {
             "deck": sorted((self.kind_name(card) for card in self.deck), key=order.index),
             "quest": sorted((self.kind_name(card) for card in self.quest), key=order.index),
             "armies": [{symbol: army.count(symbol) for symbol in SYMBOLS if symbol in army} for army in self.armies],
             "discards": [len(pile) for pile in self.discards],
-            "turn": self.turn,
+            "turn": turn,
             "seat": (self.turn - (self.step == "over")) % self.players,
             "step": self.step,
             "dice": list(self.dice),

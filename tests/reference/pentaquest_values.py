@@ -57,6 +57,7 @@ class Solver:
         self.met = [np.array([any(meets(dice, r) for r in kind[0]) for dice in FIVE]) for kind in self.kinds]
         self.situations = 0
         self.after_cards = lru_cache(maxsize=None)(self._after_cards)
+        self.without_failing = lru_cache(maxsize=None)(self._without_failing)
         self.drawn = lru_cache(maxsize=None)(self._drawn)
         self.filled = lru_cache(maxsize=None)(self._filled)
 
@@ -145,12 +146,18 @@ class Solver:
         self, deck: Counts, quest: Counts, armies: tuple[Counts, ...], discards: Counts, turn: int, fail: float
     ) -> Vector:
         """Values of the rolls without free rerolls: fail, beat a card, or use an army card."""
+        return self.best(turn, np.full(len(FIVE), fail), self.without_failing(deck, quest, armies, discards, turn))
+
+    def _without_failing(
+        self, deck: Counts, quest: Counts, armies: tuple[Counts, ...], discards: Counts, turn: int
+    ) -> Vector:
+        """The same, but for failing; infinitely bad where there is nothing else."""
         seat = turn % self.players
         following = 0 if self.players == 1 else turn + 1 if turn < 2 else 5 - turn
         if self.players == 1:
             following = 1  # the first turn is over
         worst = -np.inf * self.sign(turn)
-        values = np.full(len(FIVE), fail)
+        values = np.full(len(FIVE), worst)
         for kind, here in enumerate(quest):
             if here:
                 symbol = SYMBOLS.index(self.kinds[kind][1])
