@@ -229,9 +229,9 @@ def profile_target(
     seed: Annotated[int, typer.Option(help="of the games and positions", min=0)] = 0,
 ) -> None:
     """Measure speeds on this machine, side by side with OpenSpiel's."""
-    from experiments import profile
+    from experiments import profile, profile_solvers
 
-    measures = {"kernels": profile.profile_kernels}
+    measures = {"kernels": profile.profile_kernels, "solvers": profile_solvers.profile_solvers}
     if target in measures:
         found = measures[target](seconds=seconds, seed=seed)
     else:

@@ -87,11 +87,11 @@ def _figure(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _median(rates: Sequence[float]) -> float:
+def median_rate(rates: Sequence[float]) -> float:
     return _figure(statistics.median(rates))
 
 
-def _ratio(meters: dict[str, Meter], ours: str, theirs: str, factor: float = 1.0) -> float | None:
+def median_ratio(meters: dict[str, Meter], ours: str, theirs: str, factor: float = 1.0) -> float | None:
     """Median over the rounds of one rate over another; None where one was not measured."""
     if ours not in meters or theirs not in meters:
         return None
@@ -99,7 +99,7 @@ def _ratio(meters: dict[str, Meter], ours: str, theirs: str, factor: float = 1.0
     return _figure(factor * statistics.median(a / b for a, b in pairs))
 
 
-def _frame(subject: str, *, seconds: float, rounds: int, seed: int) -> dict[str, Any]:
+def frame(subject: str, *, seconds: float, rounds: int, seed: int) -> dict[str, Any]:
     """What every profile says about itself."""
     if not 0 < seconds <= 3600:
         raise ConfigError(f"seconds is {seconds}, allowed are above 0 to 3600")
@@ -116,7 +116,7 @@ def _frame(subject: str, *, seconds: float, rounds: int, seed: int) -> dict[str,
     }
 
 
-def _ranges(meters: dict[str, Meter]) -> dict[str, list[float]]:
+def ranges(meters: dict[str, Meter]) -> dict[str, list[float]]:
     """Slowest and fastest round of every rate."""
     return {key: [_figure(min(meter.rates)), _figure(max(meter.rates))] for key, meter in meters.items()}
 
@@ -257,7 +257,7 @@ def profile_game(name: str, *, seconds: float = 20.0, seed: int = 0, rounds: int
         ConfigError: seconds or rounds out of range.
     """
     game = gametext.load(name, own_only=True)
-    result = _frame(game.text, seconds=seconds, rounds=rounds, seed=seed)
+    result = frame(game.text, seconds=seconds, rounds=rounds, seed=seed)
     rules = game.rules
     if rules is None:
         raise UnsuitableGameError(f"{game.text} is not one of our games")
@@ -292,7 +292,7 @@ def profile_game(name: str, *, seconds: float = 20.0, seed: int = 0, rounds: int
         meters["openspiel_cpp_mcts_simulations_per_s"] = Meter(lambda n: theirs(EQUAL_BUDGET), fixed=True)
     interleave(meters, seconds=seconds, rounds=rounds)
 
-    rates = {key: _median(meter.rates) for key, meter in meters.items()}
+    rates = {key: median_rate(meter.rates) for key, meter in meters.items()}
     games_per_s, steps_per_s = rates["native_playouts_per_s"], rates["native_steps_per_s"]
     result |= {
         "game": game.text,
@@ -317,26 +317,26 @@ def profile_game(name: str, *, seconds: float = 20.0, seed: int = 0, rounds: int
         "reference_cpp_steps_per_s": _figure(length * rates["reference_cpp_simulations_per_s"]),
         "reference_python_steps_per_s": rates["reference_python_steps_per_s"],
         "ratios": {
-            "native_to_reference_cpp_steps": _ratio(
+            "native_to_reference_cpp_steps": median_ratio(
                 meters, "native_steps_per_s", "reference_cpp_simulations_per_s", 1.0 / length
             ),
-            "native_playouts_to_reference_cpp_simulations": _ratio(
+            "native_playouts_to_reference_cpp_simulations": median_ratio(
                 meters, "native_playouts_per_s", "reference_cpp_simulations_per_s"
             ),
-            "mcts_to_reference_cpp_simulations": _ratio(
+            "mcts_to_reference_cpp_simulations": median_ratio(
                 meters, "mcts_simulations_per_s", "reference_cpp_simulations_per_s"
             ),
-            "openspiel_to_reference_python_steps": _ratio(
+            "openspiel_to_reference_python_steps": median_ratio(
                 meters, "openspiel_steps_per_s", "reference_python_steps_per_s"
             ),
-            "mcts_to_openspiel_python_mcts": _ratio(
+            "mcts_to_openspiel_python_mcts": median_ratio(
                 meters, "mcts_simulations_per_s", "openspiel_mcts_simulations_per_s"
             ),
-            "mcts_to_openspiel_cpp_mcts": _ratio(
+            "mcts_to_openspiel_cpp_mcts": median_ratio(
                 meters, "mcts_simulations_per_s", "openspiel_cpp_mcts_simulations_per_s"
             ),
         },
-        "ranges": _ranges(meters),
+        "ranges": ranges(meters),
     }
     return result
 
@@ -389,7 +389,7 @@ def profile_kernels(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUND
         `floods_per_s` on a board of 45 cells, `attack_outcomes_per_s` all outcomes of one attack on
         six creatures, each beside the plain version of `experiments/references.py`.
     """
-    result = _frame("kernels", seconds=seconds, rounds=rounds, seed=seed)
+    result = frame("kernels", seconds=seconds, rounds=rounds, seed=seed)
     rng, stream, generator = random.Random(seed), Stream(seed), np.random.default_rng(seed)
     bag = list(BAG)
     colours = np.array(bag)
@@ -469,23 +469,25 @@ def profile_kernels(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUND
     }
     interleave(meters, seconds=seconds, rounds=rounds)
 
-    rates = {key: _median(meter.rates) for key, meter in meters.items()}
+    rates = {key: median_rate(meter.rates) for key, meter in meters.items()}
     result |= rates
     result["numpy_bag_draws_batched_per_s"] = max(
         rates["numpy_bag_draws_count_per_s"], rates["numpy_bag_draws_marginals_per_s"]
     )
     result["ratios"] = {
-        "bag_draws_to_numpy_single": _ratio(meters, "bag_draws_per_s", "numpy_bag_draws_per_s"),
-        "bag_draws_batched_to_numpy_count": _ratio(meters, "bag_draws_batched_per_s", "numpy_bag_draws_count_per_s"),
-        "bag_draws_batched_to_numpy_marginals": _ratio(
+        "bag_draws_to_numpy_single": median_ratio(meters, "bag_draws_per_s", "numpy_bag_draws_per_s"),
+        "bag_draws_batched_to_numpy_count": median_ratio(
+            meters, "bag_draws_batched_per_s", "numpy_bag_draws_count_per_s"
+        ),
+        "bag_draws_batched_to_numpy_marginals": median_ratio(
             meters, "bag_draws_batched_per_s", "numpy_bag_draws_marginals_per_s"
         ),
-        "lines_of_sight_to_networkx": _ratio(meters, "lines_of_sight_per_s", "networkx_lines_of_sight_per_s"),
-        "floods_to_networkx": _ratio(meters, "floods_per_s", "networkx_floods_per_s"),
-        "attack_outcomes_to_python": _ratio(meters, "attack_outcomes_per_s", "python_attack_outcomes_per_s"),
-        "attack_best_to_python": _ratio(meters, "attack_best_per_s", "python_attack_outcomes_per_s"),
+        "lines_of_sight_to_networkx": median_ratio(meters, "lines_of_sight_per_s", "networkx_lines_of_sight_per_s"),
+        "floods_to_networkx": median_ratio(meters, "floods_per_s", "networkx_floods_per_s"),
+        "attack_outcomes_to_python": median_ratio(meters, "attack_outcomes_per_s", "python_attack_outcomes_per_s"),
+        "attack_best_to_python": median_ratio(meters, "attack_best_per_s", "python_attack_outcomes_per_s"),
     }
-    result["ranges"] = _ranges(meters)
+    result["ranges"] = ranges(meters)
     return result
 
 
@@ -511,7 +513,7 @@ def table(result: dict[str, Any]) -> Table:
     shown.add_column("slowest to fastest round", justify="right")
     skipped = {"profile", "machine", "versions", "ratios", "ranges", "seconds", "rounds", "seed", "commit", "game"}
     for key, value in result.items():
-        if key in skipped:
+        if key in skipped or key in result["ratios"]:
             continue
         low, high = result["ranges"].get(key, (None, None))
         spread = "" if low is None else f"{_readable(key, low)} to {_readable(key, high)}"

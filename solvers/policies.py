@@ -83,7 +83,7 @@ class TabularPolicy:
         probabilities = np.zeros(tree.n_sequences)
         first = tree.arrays["info_first"]
         for infoset in range(tree.n_infosets):
-            label = tree.infoset_label(infoset)
+            label = str(tree.infoset_label(infoset))
             if label not in table:
                 raise ParameterError(f"{tree.name}: the policy has no information set {label!r}")
             found = table[label]

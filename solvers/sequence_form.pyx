@@ -501,7 +501,7 @@ cdef class _Packer:
             i = j
         shape = tile_members[:n_tiles * LANES].reshape(-1, LANES)
         kept = (shape >= 0).sum(axis=1) * 2 > LANES
-        if n_tiles == 1 or not rooted_all(self.lane, begin, end):
+        if n_tiles == 1 or not _rooted(self.lane, begin, end):
             kept[:] = True      # level 0 has no parents to gather: every tile is regular
         left = begin + np.flatnonzero(~kept[tile_of])
         return shape[kept].reshape(-1).copy(), tile_runs[:n_tiles][kept] * LANES, left
@@ -522,6 +522,6 @@ cdef class _Packer:
         return i
 
 
-def rooted_all(lane, begin, end):
+def _rooted(lane, begin, end):
     """Whether the sets have own last sequences (a level has them all or none)."""
     return lane[begin] >= 0

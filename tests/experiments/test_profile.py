@@ -9,7 +9,7 @@ from rich.console import Console
 
 import games
 from engine_ext.errors import ConfigError, ParameterError
-from experiments import profile
+from experiments import profile, profile_solvers
 
 GAME_KEYS = {
     "native_steps_per_s",
@@ -109,3 +109,22 @@ def test_the_rounds_are_interleaved():
 def test_bad_input_gets_a_named_error(call, error):
     with pytest.raises(error):
         call()
+
+
+def test_every_solver_is_measured_beside_openspiels():
+    result = profile_solvers.profile_solvers(seconds=1.0, rounds=1, seed=2)
+    assert json.loads(json.dumps(result)) == result
+    for key in (
+        "cfr_leduc_ratio",
+        "cfr_kuhn_ratio",
+        "cfr_liars4_ratio",
+        "exploitability_leduc_ratio",
+        "mccfr_es_leduc_ratio",
+        "uct_pig_ratio",
+        "ismcts_kuhn_ratio",
+        "ismcts_leduc_ratio",
+    ):
+        assert result[key] == result["ratios"][key] > 0
+    assert result["cfr_leduc_per_s"] > 0
+    assert result["openspiel_cfr_leduc_per_s"] > 0
+    assert "cfr_leduc_ratio" in shown(result)
