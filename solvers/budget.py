@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from engine_ext.errors import LimitError
 from solvers.contract import Limit
 
 BATCH_S = 0.05
@@ -53,15 +52,18 @@ def batches(
         left -= size
 
 
-def simulation_limit(limit: Limit) -> int | None:
+def simulation_limit(limit: Limit, otherwise: int) -> int | None:
     """How many simulations a limit allows a searcher that grows at most one node in each.
 
     Such a searcher keeps a limit in nodes by making no more simulations than that many.
 
-    Raises:
-        LimitError: only a depth is given, which never ends such a search.
+    Args:
+        otherwise: what to make under a limit in depth alone, which never ends such a search.
+
+    Returns:
+        The number, or None where only time ends the search.
     """
-    if limit.simulations is None and limit.nodes is None and limit.seconds is None:
-        raise LimitError("a depth alone does not end this search: give simulations, nodes or seconds as well")
     counts = [count for count in (limit.simulations, limit.nodes) if count is not None]
+    if not counts and limit.seconds is None:
+        return otherwise
     return min(counts, default=None)

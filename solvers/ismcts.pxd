@@ -52,6 +52,8 @@ cdef class InfoTree:
     cdef Rng rng
     cdef int32_t *path            # [3 * path_limit] the descent under way: node, slot, seat
     cdef double *totals           # [n_players] sum of returns
+    cdef int64_t *root_visits     # [max_legal] simulations that began with each slot of the root
+    cdef double *root_totals      # [max_legal, n_players] sums of their returns
     cdef readonly int64_t simulations
 
     cdef int64_t grow(self, int64_t count) noexcept nogil

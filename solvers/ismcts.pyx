@@ -109,7 +109,8 @@ cdef class InfoTree:
         self.nodes = NULL
         self.edges = NULL
         self.path = NULL
-        self.totals = NULL
+        self.totals = self.root_totals = NULL
+        self.root_visits = NULL
         self.index.slots = NULL
 
     def __init__(self, Position position not None, *, seed, thread, dict settings, node_limit, depth):
@@ -138,8 +139,11 @@ cdef class InfoTree:
         self.edges = <InfoEdge *>malloc(self.edge_room * sizeof(InfoEdge))
         self.path = <int32_t *>malloc(3 * self.path_limit * sizeof(int32_t))
         self.totals = <double *>calloc(ops.n_players, sizeof(double))
+        self.root_visits = <int64_t *>calloc(ops.max_legal, sizeof(int64_t))
+        self.root_totals = <double *>calloc(ops.max_legal * ops.n_players, sizeof(double))
         if (self.root == NULL or self.scratch == NULL or self.nodes == NULL or self.edges == NULL or self.path == NULL
-                or self.totals == NULL or not keytable_init(&self.index, 8)):
+                or self.totals == NULL or self.root_visits == NULL or self.root_totals == NULL
+                or not keytable_init(&self.index, 8)):
             raise MemoryError
         memcpy(self.root, position.state, ops.state_size)
 
@@ -150,6 +154,8 @@ cdef class InfoTree:
         free(self.edges)
         free(self.path)
         free(self.totals)
+        free(self.root_visits)
+        free(self.root_totals)
         keytable_free(&self.index)
 
     # ---- for Python ----------------------------------------------------------------------------
@@ -186,6 +192,22 @@ cdef class InfoTree:
             edge = &self.edges[self.nodes[node].first + i]
             found[edge.action] = (edge.visits, edge.total)
         return found
+
+    def root_statistics(self):
+        """What the simulations brought that began with each action of the root, a decision.
+
+        Returns:
+            {action: (visits, [sum of the returns of each seat])}
+        """
+        cdef const InfoEdge *edges = self.edges
+        cdef int32_t n = self.ops.n_players
+        if self.n_nodes == 0:
+            return {}
+        # The first node is the root's, and it keeps the order of its actions.
+        return {
+            edges[slot].action: (self.root_visits[slot], [self.root_totals[slot * n + seat] for seat in range(n)])
+            for slot in range(self.nodes[0].count)
+        }
 
     # ---- the simulations -----------------------------------------------------------------------
 
@@ -261,6 +283,11 @@ cdef class InfoTree:
             # Node and slot, not an edge's address: a node's edges move when it gains an action.
             step = self.path + 3 * i
             self.edges[self.nodes[step[0]].first + step[1]].total += values[step[2]]
+        if self.root_turn >= 0 and length > 0:
+            slot = self.path[1]
+            self.root_visits[slot] += 1
+            for i in range(ops.n_players):
+                self.root_totals[slot * ops.n_players + i] += values[i]
 
     cdef bint playout(self, unsigned char *state, double *values) noexcept nogil:
         """Play to the end, or to the cutoff and its estimate; returns whether the end was reached."""
@@ -495,6 +522,19 @@ class Grown:
         sums = [tree.return_sums for tree in self.trees]
         return tuple(sum(column) / self.simulations for column in zip(*sums))
 
+    def root_statistics(self):
+        """What the simulations brought that began with each action of the root, a decision.
+
+        Returns:
+            {action: (visits, [sum of the returns of each seat])}, ascending by action.
+        """
+        found = {}
+        for tree in self.trees:
+            for action, (visits, totals) in tree.root_statistics().items():
+                so_far, sums = found.get(action, (0, [0.0] * len(totals)))
+                found[action] = (so_far + visits, [a + b for a, b in zip(sums, totals)])
+        return dict(sorted(found.items()))
+
     def statistics(self, position):
         """What the trees know of the information set of the seat to move.
 
@@ -552,15 +592,16 @@ class InformationSetSearcher:
             position: the root. A decision is resampled for its seat in every simulation; a chance
                 node is taken as it is, so from the start of a game this is self-play.
             seed: int in [0, 2**64).
-            limit: overrides the searcher's own.
+            limit: overrides the searcher's own; a depth alone is not an end, and the searcher's own
+                simulations, or the default, come beside it.
 
         Raises:
             UnsuitableGameError: a parameter needs what the game does not have.
-            LimitError: the limit never ends the search, or fewer nodes than threads are allowed.
+            LimitError: fewer nodes than threads are allowed.
         """
         start_s = time.perf_counter()
         limit = self.limit if limit is None else limit
-        simulations = simulation_limit(limit)
+        simulations = simulation_limit(limit, self.limit.simulations or DEFAULT_SIMULATIONS)
         check_parameters(position.rules, self.name, self.parameters)
         Stream(seed)   # names a bad seed
         count = self.parameters["threads"] if simulations is None else min(self.parameters["threads"], simulations)
@@ -592,10 +633,17 @@ class InformationSetSearcher:
         if not position.is_player_node():
             return SearchResult(None, values, (), grown.simulations, grown.nodes, grown.seconds,
                                 reproducible=limit.reproducible)
-        statistics = grown.statistics(position)
         if from_start:
+            statistics = grown.statistics(position)
             values = _values_at(position, statistics)
+        else:
+            returns = grown.root_statistics()
+            seat = position.current_player()
+            statistics = {each: (visits, totals[seat]) for each, (visits, totals) in returns.items()}
         action, probabilities = self._choose(statistics, seed)
+        if not from_start and self.parameters["play"] == "best":
+            visits, totals = returns[action]
+            values = tuple(total / visits for total in totals)
         return SearchResult(
             action=action,
             values=values,

@@ -381,7 +381,7 @@ class OosSearcher:
         limit = self.limit if limit is None else limit
         if limit.depth is not None:
             raise LimitError("oos samples whole games: a limit in depth does not apply to it")
-        simulations = simulation_limit(limit)
+        simulations = simulation_limit(limit, DEFAULT_SIMULATIONS)
         Stream(seed)   # names a bad seed
         check(position.rules)
         tree = self.tree_of(position.rules)

@@ -289,8 +289,8 @@ def test_limits():
     assert IsmctsSearcher(seconds=1e-6).search(position, seed=1).simulations >= 1  # and never none
     shallow = IsmctsSearcher(simulations=500, depth=1).search(position, seed=1)
     assert shallow.nodes == 1
-    with pytest.raises(LimitError, match="depth alone"):
-        IsmctsSearcher().search(position, seed=1, limit=Limit(depth=3))
+    assert IsmctsSearcher(simulations=40).search(position, seed=1, limit=Limit(depth=3)).simulations == 40
+    assert IsmctsSearcher(seconds=9.0).search(position, seed=1, limit=Limit(depth=3)).simulations == 1000
     with pytest.raises(LimitError, match="max_nodes"):
         IsmctsSearcher(max_nodes=1, threads=2).search(position, seed=1)
 
@@ -307,6 +307,20 @@ def test_terminal_root():
     assert result.action is None
     assert result.values == (-1.0, 1.0)
     assert result.exact
+
+
+def test_values_are_those_of_the_move_that_is_played():
+    """The best move's own where it is always played, the mean of all where it is drawn by visits."""
+    best = IsmctsSearcher(simulations=3000).search(kuhn([2, 1], "pb"), seed=1)
+    assert best.values == (2.0, -2.0)  # the highest card calls and wins 2
+    drawn = IsmctsSearcher(simulations=3000, play="sample").search(kuhn([2, 1], "pb"), seed=1)
+    share = drawn.actions[1].probability
+    assert drawn.values[0] == pytest.approx(2.0 * share - (1.0 - share))
+    pig = games.spec("pig").make_rules({"goal": 12})
+    won = pig.from_dict({"scores": [8, 8], "seat": 1, "total": 4})
+    result = IsmctsSearcher(simulations=500).search(won, seed=1)
+    assert (result.action, result.values) == (1, (-1.0, 1.0))
+    assert sum(each.visits for each in result.actions) == 500  # though states come again within one game
 
 
 def test_probabilities_and_visits_add_up():
