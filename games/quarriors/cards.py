@@ -47,6 +47,7 @@ OPS = (
     "cull",
     "captures",
 )
+LOCKED = ("attack", "defense", "surcharge", "barlevel", "capattack")  # static effects that a Lock face may have too
 MAX_OPS = 4
 
 
@@ -160,7 +161,7 @@ _CARD_KEYS = (
     "source",
     "note",
 )
-_BURSTS = {"": (0, 1, 2), "*": (1,), "**": (2,), "*/**": (1, 2)}
+_BURSTS = {"": (0, 1, 2), "-": (0,), "*": (1,), "**": (2,), "*/**": (1, 2)}
 # Which operations each trigger may carry.
 ALLOWED: Mapping[str, tuple[str, ...]] = {
     "face": ("quiddity", "captures", "drawroll", "reroll"),
@@ -180,6 +181,8 @@ ALLOWED: Mapping[str, tuple[str, ...]] = {
     "destroyed": ("redirect", "cullreturn", "drawpool"),
     "asidekill": ("rollself",),
     "state": ("destroy",),
+    "locked": (*LOCKED, "draws", "fewer", "dearer", "glory", "lockrival", "nopayoff"),
+    "onlock": ("quiddity", "drawroll", "glory", "cull", "captures", "destroy"),
 }
 
 
@@ -354,6 +357,7 @@ def read_sets(paths: Iterable[Path]) -> CardSet:
     for card in made.cards.values():  # a card that does not compile is an error now, not when it is dealt
         for face in range(FACES):
             compile_face(card, made.dice[card.die], face, made)
+        compile_anchored(card)
     return made
 
 
@@ -421,6 +425,12 @@ def empty_face() -> dict[str, Any]:
         "react_zero": 0,
         "react_def": 0,
         "react_return": 0,
+        "locked_draws": 0,
+        "locked_fewer": 0,
+        "locked_dearer": 0,
+        "locked_glory": 0,
+        "lock_rival": 0,
+        "no_payoff": 0,
         "n_ops": 0,
         "ops": [dict(_OP) for _ in range(MAX_OPS)],
     }
@@ -581,9 +591,12 @@ def compile_face(card: Card, die: Die, number: int, sets: CardSet) -> dict[str, 
         if on in ("cast", "react", "attached", "hostscore"):
             if not face.spell:
                 continue
+        elif on in ("locked", "onlock"):
+            if not face.lock:
+                continue
         elif not face.creature:
             continue
-        if on in ("cast", "summon"):
+        if on in ("cast", "summon", "onlock"):
             steps.append(effect)
         elif on == "react":
             if do == "redirect":
@@ -609,6 +622,13 @@ def compile_face(card: Card, die: Die, number: int, sets: CardSet) -> dict[str, 
             _compile_score(where, effect, out)
         elif on == "static":
             _compile_static(where, effect, out)
+        elif on == "locked":
+            if do in LOCKED:
+                _compile_static(where, effect, out)
+            elif do in ("lockrival", "nopayoff"):
+                out[{"lockrival": "lock_rival", "nopayoff": "no_payoff"}[do]] = 1
+            else:
+                out[f"locked_{do}"] += _amount(where, effect)
         elif on in ("enter", "perturn"):
             out["copy_enter" if on == "enter" else "copy_turn"] = 1
         elif on == "attack":
@@ -654,6 +674,21 @@ def compile_face(card: Card, die: Die, number: int, sets: CardSet) -> dict[str, 
         CREATURE * face.creature + LOCK * face.lock + SPELL * (face.spell and not uses) + IMMEDIATE * bool(uses)
     )
     return out
+
+
+def compile_anchored(card: Card) -> dict[str, Any]:
+    """The compiled record of a card's Anchored Spell: a face with its steps; no steps without one."""
+    out = empty_face()
+    if card.anchored is not None:
+        out["ops"] = compile_steps(f"card {card.name!r}, anchored", card.anchored["effects"])
+        out["n_ops"] = len(card.anchored["effects"])
+        out["quid"], out["flavour"] = card.anchored["cost"], FLAVOURS.index(card.anchored["flavour"])
+    return out
+
+
+def large_card(die: Die) -> Card:
+    """The card that large Quiddity dice do not have: no cost, no effect, never in the Wilds."""
+    return Card(die.name, die.name, "", 0, 0, 0, (), None, die.provenance, die.source, "", "")
 
 
 def _compile_score(where: str, effect: Mapping[str, Any], out: dict[str, Any]) -> None:
@@ -727,6 +762,8 @@ _ON = {
     "destroyed": "when destroyed",
     "asidekill": "set aside, when you destroy a creature",
     "state": "always",
+    "locked": "while locked",
+    "onlock": "when locked",
 }
 
 
@@ -766,6 +803,11 @@ def effect_text(effect: Mapping[str, Any]) -> str:
         "copy": "copy a rival's creature",
         "ignoreattached": "attached spells do not help defenders",
         "notarget": "rivals' spells cannot target it",
+        "draws": f"draw {count} more each turn",
+        "fewer": f"draw {count} fewer each turn",
+        "dearer": f"your summons cost {count} more",
+        "lockrival": "may be locked with a rival, and is his then",
+        "nopayoff": "cannot be paid off",
         "scoreself": "it scores",
         "rollself": "roll it, it returns on a creature face",
     }[do]
@@ -777,7 +819,11 @@ def effect_text(effect: Mapping[str, Any]) -> str:
 
 def card_text(card: Card) -> str:
     """A card's effects in a few words, made from its data."""
-    return "; ".join(effect_text(effect) for effect in card.effects)
+    texts = [effect_text(effect) for effect in card.effects]
+    if card.anchored is not None:
+        steps = ", and then ".join(effect_text(effect).removeprefix("cast: ") for effect in card.anchored["effects"])
+        texts.append(f"anchored, {card.anchored['cost']} {card.anchored['flavour']} Quiddity: {steps}")
+    return "; ".join(texts)
 
 
 def face_text(face: Face) -> str:
@@ -826,6 +872,8 @@ def worth(card: Card, die: Die, sets: CardSet) -> tuple[float, float]:
         elif face["kind"] & SPELL:
             glory = sum(op["n"] for op in face["ops"] if OPS[op["code"]] == "glory")
             total += max(SPELL_WORTH, glory + face["host_glory"] * 0.6)
+        elif face["kind"] & LOCK:
+            total += 0.4
         elif face["kind"] & IMMEDIATE:
             use = face["uses"][0]
             gain = QUIDDITY_WORTH * use["quid"] + 0.5 * use["draw"] + 0.3 * use["captures"] + 0.3 * use["itself"]

@@ -42,11 +42,12 @@ cdef struct FaceTable:   # one face under one card; the fields that cards.compil
     int8_t score_fetch, score_free, score_cullspells, score_cull
     int8_t attach, host_atk, host_def, host_glory, host_cullcapture
     int8_t react_pool, react_zero, react_def, react_return
+    int8_t locked_draws, locked_fewer, locked_dearer, locked_glory, lock_rival, no_payoff
     int8_t n_ops
     Op ops[MAX_OPS]
 
 cdef struct CardTable:
-    FaceTable face[8]
+    FaceTable face[8]        # by face number; 6 is the Anchored Spell: its steps, its price in quid and flavour
     uint8_t spell_face[2]    # the readied spell faces of the die; NONE where there are fewer
     uint8_t canon[8]         # face rolled -> face shown
     uint8_t faces[8]         # the distinct faces, ascending
@@ -63,8 +64,10 @@ cdef struct CardTable:
 cdef struct Tables:
     CardTable card[MAX_CARDS]
     int32_t n_cards, n_classes, n_players, goal, max_turns, draw, captures, glory_utility
+    int32_t lvd                          # the rules of Light vs. Dark
+    int32_t lock                         # dice with a Lock face are among the sets
     int32_t n_creatures, n_spells        # classes in the Wilds
-    int32_t basic[3]                     # cards of slots 0 to 2; -1: none
+    int32_t basic[3]                     # cards of slots 0 to 2; -1: none, or dealt
     uint8_t att_a[32]                    # attachment code -> dice of the first spell face
     uint8_t att_b[32]                    # ... of the second
     uint8_t att_code[8][8]

@@ -52,13 +52,16 @@ cdef enum:               # Creature.flags
 cdef enum:               # State.flags
     S_ATTACKED = 1       # the attack of this turn is over
     S_IGNORE = 2         # attached spells of defenders do not count in this attack
+    S_ANCHORED = 4       # an Anchored Spell was used this turn (D26)
+    S_LOCKED = 8         # a die was locked this turn (LK3)
 
 cdef enum:               # State.features
     FEAT_AURA = 1
     FEAT_SURCHARGE = 2
     FEAT_NO_BQ = 4
     FEAT_COPY = 8
-    FEAT_LIMIT = 16
+    FEAT_ANCHORED = 16
+    FEAT_LOCK = 32
 
 cdef enum:               # State.ev_cause: why creatures are about to be destroyed, and what is checked again (W2)
     EV_DAMAGE, EV_LEVEL, EV_SPELL, EV_CLASS, EV_NO_BQ
@@ -104,11 +107,19 @@ cdef enum:               # Frame.op. The comment gives a, b, c.
     Q_RETURN             # spell die: which doomed creature comes back
     Q_ZERO               # which attacker, seat asked
     Q_SPELLHOST          # seat, spell die: which host loses it
+    Q_PAY                # price, flavour of which at least 1 is needed
+    Q_SUMMONED           # die: paid for
+    Q_CAPTURED           # slot: paid for
+    Q_ANCHORED           # slot: paid for
+    Q_UNLOCKED           # seat: paid for
+    Q_LOCK               # a Lock face must be locked (LK4)
+    Q_CULL               # how many at most
 
 cdef enum:               # families of actions; the dense id is offset[family] + argument
     A_DONE, A_POOL, A_ASIDE, A_RECOPY, A_USE0, A_USE1, A_USE2, A_REROLL, A_SUMMON, A_CAST, A_DISCARD, A_COPY, A_ROTATE,
     A_RESOLVE, A_RESOLVE_OF, A_CULL, A_CULL_READY, A_CULL_ATTACHED, A_CULL_POOL, A_TAKE, A_FETCH, A_SWAP, A_CAPTURE,
-    A_SPELL, A_ATTACHED, A_CREATURE, A_RETURN, N_FAMILIES
+    A_SPELL, A_ATTACHED, A_CREATURE, A_RETURN, A_READY, A_CAPTURE_DISCOUNTED, A_ANCHORED, A_PAY, A_LOCK, A_LOCK_WITH,
+    A_UNLOCK, N_FAMILIES
 
 cdef enum:
     SHIFT = 16           # an action inside the engine: family << SHIFT | argument in slots
@@ -121,14 +132,18 @@ _FAMILY_NAMES = (
     "resolve {die}", "resolve {die} of {copier}", "cull {cls}", "cull ready {die}", "cull attached {die}",
     "cull pool {cls}", "take {cls}", "fetch {cls}", "swap {cls} with {seat}", "capture {cls}",
     "spell {seat} {die}", "attached {seat} {die}", "creature {seat} {die} #{n}", "return {die} #{n}",
+    "ready {die}", "capture {cls} discounted", "anchored {cls}", "pay {light} light {dark} dark", "lock {die}",
+    "lock {die} with {seat}", "unlock {seat}",
 )
 # How the argument of a family is made up; the engine counts slots where ids count classes.
 cdef enum:
-    ARG_NONE, ARG_N, ARG_DIE, ARG_CLASS, ARG_CLASS_SEAT, ARG_SEAT_DIE, ARG_SEAT_DIE_N, ARG_DIE_N, ARG_DIE_CLASS
+    ARG_NONE, ARG_N, ARG_DIE, ARG_CLASS, ARG_CLASS_SEAT, ARG_SEAT_DIE, ARG_SEAT_DIE_N, ARG_DIE_N, ARG_DIE_CLASS, ARG_PAY,
+    ARG_SEAT
 _ARGUMENTS = (
     ARG_NONE, ARG_NONE, ARG_NONE, ARG_N, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE,
     ARG_DIE, ARG_DIE_CLASS, ARG_CLASS, ARG_DIE, ARG_DIE, ARG_CLASS, ARG_CLASS, ARG_CLASS, ARG_CLASS_SEAT, ARG_CLASS,
-    ARG_SEAT_DIE, ARG_SEAT_DIE, ARG_SEAT_DIE_N, ARG_DIE_N,
+    ARG_SEAT_DIE, ARG_SEAT_DIE, ARG_SEAT_DIE_N, ARG_DIE_N, ARG_DIE, ARG_CLASS, ARG_CLASS, ARG_PAY, ARG_DIE, ARG_SEAT_DIE,
+    ARG_SEAT,
 )
 cdef int8_t argument[N_FAMILIES]
 for _i, _kind in enumerate(_ARGUMENTS):
@@ -170,10 +185,16 @@ cdef inline void add_quid(State *s, int32_t flavour, int32_t n) noexcept nogil:
     s.quid[flavour] += n
     s.avail[flavour] += n
 
+cdef inline void spend(const Tables *T, State *s, int32_t slot) noexcept nogil:
+    """A die is spent: to the pile at once, in Light vs. Dark to the Spent Pile (B16, D13)."""
+    if T.lvd:
+        s.player[s.active].spent[slot] += 1
+    else:
+        s.player[s.active].used[slot] += 1
+
 cdef void pay(const Tables *T, State *s, int32_t flavour, int32_t amount) noexcept nogil:
     """Floating Quiddity first, then dice, largest first (A77). What a die gives too much floats (A76)."""
     cdef int32_t slot, face, best, best_slot, best_face, taken
-    cdef Player *p = &s.player[s.active]
     taken = min(amount, <int32_t>s.quid[flavour])
     s.quid[flavour] -= taken
     s.avail[flavour] -= taken
@@ -193,7 +214,7 @@ cdef void pay(const Tables *T, State *s, int32_t flavour, int32_t amount) noexce
         if best == 0:
             return
         pool_take(T, s, best_slot * 8 + best_face)
-        p.used[best_slot] += 1
+        spend(T, s, best_slot)
         if best > amount:
             add_quid(s, flavour, best - amount)
         amount -= best
@@ -283,16 +304,18 @@ cdef int32_t all_creatures(const Tables *T, const State *s) noexcept nogil:
         count += s.player[seat].n_ready
     return count
 
-cdef int32_t bq_count(const State *s, int32_t seat) noexcept nogil:
-    """Basic Quiddity dice in the pile and the pool (A46, A47)."""
+cdef int32_t bq_count(const Tables *T, const State *s, int32_t seat) noexcept nogil:
+    """Basic Quiddity dice in the pile and the pool (A46, A47); large dice are none (A48)."""
     cdef int32_t face, count = s.player[seat].used[0] + s.player[seat].wait[0]
+    if T.lvd:
+        return 0
     if seat == s.active:
         for face in range(6):
             count += s.pool[0][face]
     return count
 
 cdef int32_t count_stat(const Tables *T, const State *s, int32_t seat, int32_t code) noexcept nogil:
-    return bq_count(s, seat) if code == 1 else all_creatures(T, s)
+    return bq_count(T, s, seat) if code == 1 else all_creatures(T, s)
 
 cdef int32_t attack_of(const Tables *T, const State *s, int32_t seat, const Creature *c) noexcept nogil:
     """Attack now, without what counts only against one defender."""
@@ -349,9 +372,11 @@ cdef int32_t surcharge(const Tables *T, const State *s, int32_t seat) noexcept n
     if not s.features & FEAT_SURCHARGE:
         return 0
     for q in range(T.n_players):
-        if q != seat:
-            for i in range(s.player[q].n_ready):
+        for i in range(s.player[q].n_ready):
+            if q != seat:
                 extra += eff(T, s, &s.player[q].ready[i]).surcharge
+            else:
+                extra += eff(T, s, &s.player[q].ready[i]).locked_dearer
     return extra
 
 cdef bint may_target(const Tables *T, const State *s, int32_t caster, int32_t seat, const Creature *c) noexcept nogil:
@@ -461,7 +486,7 @@ cdef bint still_doomed(const Tables *T, const State *s, int32_t seat, const Crea
                 and may_target(T, s, s.active, seat, c))
     if s.ev_cause == EV_CLASS:
         return shape(c) >> 3 == s.ev_level
-    return eff(T, s, c).no_bq and bq_count(s, seat) == 0
+    return eff(T, s, c).no_bq and bq_count(T, s, seat) == 0
 
 cdef void recheck(const Tables *T, State *s) noexcept nogil:
     cdef int32_t seat, i
@@ -498,10 +523,19 @@ cdef void destroy_doomed(const Tables *T, State *s) noexcept nogil:
         for i in range(s.player[seat].n_ready):
             killed += (s.player[seat].ready[i].flags & F_DOOMED) != 0
     if killed == 0:
+        if s.stack[s.n_stack - 1].op == Q_STEPS:
+            s.stack[s.n_stack - 1].c = 0                                  # nothing destroyed, no "and then" (D30)
+        return
+    for seat in range(n):
+        i = locked_index(&s.player[seat])
+        if i >= 0 and s.player[seat].ready[i].flags & F_DOOMED:
+            unlock(T, s, seat)                                            # A115: unlocked, not destroyed
+            killed -= 1
+    if killed == 0:
         return
     if killer != NONE:
         # A3: Hag's Quiddity now; then Mighty Deathdealer (below), Strong Deathdealer, the Spirits. Pushed in reverse.
-        for slot in range(SLOTS):
+        for slot in range(1, SLOTS):
             if s.player[killer].aside[slot]:
                 push(s, Q_ASIDE, slot, s.player[killer].aside[slot])      # A26: not those that go aside now
     if s.ev_cause == EV_DAMAGE:
@@ -565,6 +599,67 @@ cdef void destroy_doomed(const Tables *T, State *s) noexcept nogil:
             if s.player[seat].ready[i].flags & F_MARK:
                 push(s, Q_COPY, seat)
                 break
+
+cdef int32_t locked_index(const Player *p) noexcept nogil:
+    """Where the locked die stands, or -1."""
+    cdef int32_t i
+    for i in range(p.n_ready):
+        if p.ready[i].flags & F_LOCKED:
+            return i
+    return -1
+
+cdef void unlock(const Tables *T, State *s, int32_t seat) noexcept nogil:
+    """The locked die leaves: to the Spent Pile in its owner's turn, else to the pile (LK6, A106)."""
+    cdef Player *p = &s.player[seat]
+    cdef int32_t i = locked_index(p)
+    if i < 0:
+        return
+    drop_attached(T, p, &p.ready[i])
+    if seat == s.active:
+        spend(T, s, p.ready[i].die >> 3)
+    else:
+        p.used[p.ready[i].die >> 3] += 1
+    remove_creature(p, i)
+
+cdef void lock_die(const Tables *T, State *s, int32_t seat, uint8_t die) noexcept nogil:
+    """A pool die goes to a Locked Area and pushes out what lay there (LK2, LK5, LK22, LK23)."""
+    cdef Player *p = &s.player[seat]
+    cdef Creature *c
+    pool_take(T, s, die)
+    unlock(T, s, seat)
+    if p.n_ready == MAX_READY:
+        p.used[die >> 3] += 1
+        return
+    c = &p.ready[p.n_ready]
+    memset(c, 0, sizeof(Creature))
+    c.die, c.copy, c.flags = die, NONE, F_LOCKED
+    p.n_ready += 1
+    if seat == s.active:
+        c.flags |= F_RECOPIED                                             # cannot be paid off by its owner this turn (LK7)
+        s.flags |= S_LOCKED
+        if face_of(T, s, die).n_ops:
+            push(s, Q_STEPS, die, 0, 1)
+
+cdef bint lock_waits(const Tables *T, const State *s) noexcept nogil:
+    """Whether a Lock face must still be locked this turn (LK3, LK4)."""
+    cdef int32_t slot, face
+    if not s.features & FEAT_LOCK or s.flags & S_LOCKED:
+        return False
+    for slot in range(FIRST_CREATURE, FIRST_SPELL):
+        if row(s.pool[slot]):
+            for face in range(6):
+                if s.pool[slot][face] and T.card[s.card[slot]].face[face].kind & IS_LOCK:
+                    return True
+    return False
+
+cdef int32_t locked_sum(const Tables *T, const State *s, int32_t seat, bint glory) noexcept nogil:
+    """What the seat's locked die adds to its draw, or to its Glory when it scores."""
+    cdef int32_t i = locked_index(&s.player[seat])
+    cdef const FaceTable *f
+    if i < 0:
+        return 0
+    f = face_of(T, s, s.player[seat].ready[i].die)
+    return f.locked_glory if glory else f.locked_draws - f.locked_fewer
 
 cdef void score_now(const Tables *T, State *s) noexcept nogil:
     """Creatures that score when their player destroys another (A35 to A37, A127)."""
@@ -706,7 +801,15 @@ cdef int32_t next_level(const Tables *T, const State *s, const Creature *c, bint
     """Faces that a rotation may show: of exactly the next level (A56), each once."""
     cdef const CardTable *card = &T.card[s.card[c.die >> 3]]
     cdef int32_t i, count = 0, level = level_of(T, s, c), want = level + 1 if up else level - 1
-    if c.copy != NONE or want < 1:
+    if c.copy != NONE or (not T.lvd and want < 1):
+        return 0
+    if T.lvd:                                                             # D31, D32, LK17
+        i = c.die & 7
+        while 0 <= i < 6:
+            if card.face[i].kind & IS_CREATURE and (card.face[i].level > level if up else card.face[i].level < level):
+                faces[0] = card.canon[i]
+                return 1
+            i += 1 if up else -1
         return 0
     for i in range(card.n_faces):
         if card.face[card.faces[i]].kind & IS_CREATURE and card.face[card.faces[i]].level == want:
@@ -855,20 +958,112 @@ cdef uint32_t defenders(const Player *p) noexcept nogil:
             mask |= 1u << i
     return mask
 
+cdef int32_t add_uses(const Tables *T, const State *s, int32_t *out, int32_t n) noexcept nogil:
+    """Immediate faces that may be used (B39)."""
+    cdef const FaceTable *face
+    cdef const Use *use
+    cdef const Player *p = &s.player[s.active]
+    cdef int32_t slot, i, u
+    cdef bint drawable = zone_sum(p.bag) + zone_sum(p.used) > 0
+    for slot in range(1, SLOTS):
+        if row(s.pool[slot]) == 0:
+            continue
+        for i in range(6):
+            if s.pool[slot][i] == 0:
+                continue
+            face = &T.card[s.card[slot]].face[i]
+            if not face.kind & IS_IMMEDIATE:
+                continue
+            for u in range(face.n_uses):
+                use = &face.uses[u]
+                if use.draw and not drawable:                             # A86: a spent die is in the pile itself
+                    if use.spend and T.lvd and not use.quid and not use.captures:
+                        continue
+                    if not use.spend and face.n_uses > 1:
+                        continue
+                out[n] = (A_USE0 + u) << SHIFT | slot * 8 + i
+                n += 1
+    return n
+
+cdef int32_t add_ready(const Tables *T, const State *s, int32_t *out, int32_t n) noexcept nogil:
+    """Spell icons that may be readied (D35, A89)."""
+    cdef int32_t slot, i
+    for slot in range(FIRST_SPELL, SLOTS):
+        if s.card[slot] != NONE and row(s.pool[slot]):
+            for i in range(6):
+                if s.pool[slot][i] and T.card[s.card[slot]].face[i].kind & IS_SPELL:
+                    out[n] = A_READY << SHIFT | slot * 8 + i
+                    n += 1
+    return n
+
+cdef int32_t add_anchored(const Tables *T, const State *s, int32_t *out, int32_t n) noexcept nogil:
+    """Anchored Spells of creature cards in the Wilds that can be paid and do something (D26 to D29, A116)."""
+    cdef int32_t slot
+    cdef const FaceTable *face
+    if s.flags & S_ANCHORED:
+        return n
+    for slot in range(FIRST_CREATURE, FIRST_SPELL):
+        if s.card[slot] != NONE:
+            face = &T.card[s.card[slot]].face[6]
+            if face.n_ops and s.avail[face.flavour] >= face.quid and castable(T, s, face):
+                out[n] = A_ANCHORED << SHIFT | slot
+                n += 1
+    return n
+
+cdef int32_t add_locks(const Tables *T, const State *s, int32_t *out, int32_t n) noexcept nogil:
+    """Lock faces of the pool: one into the own area a turn, some into rivals' (LK2, LK3, LK21)."""
+    cdef int32_t slot, i, q
+    for slot in range(FIRST_CREATURE, FIRST_SPELL):
+        if row(s.pool[slot]) == 0:
+            continue
+        for i in range(6):
+            if s.pool[slot][i] == 0 or not T.card[s.card[slot]].face[i].kind & IS_LOCK:
+                continue
+            if not s.flags & S_LOCKED:
+                out[n] = A_LOCK << SHIFT | slot * 8 + i
+                n += 1
+            if T.card[s.card[slot]].face[i].lock_rival:
+                for q in range(T.n_players):
+                    if q != s.active:
+                        out[n] = A_LOCK_WITH << SHIFT | q << 7 | slot * 8 + i
+                        n += 1
+    return n
+
+cdef int32_t add_unlocks(const Tables *T, const State *s, int32_t *out, int32_t n) noexcept nogil:
+    """Locked dice that 2 Quiddity pay off (LK18 to LK20, A108, A114)."""
+    cdef int32_t q, i
+    if total_avail(s) < 2:
+        return n
+    for q in range(T.n_players):
+        i = locked_index(&s.player[q])
+        if (i >= 0 and not s.player[q].ready[i].flags & F_RECOPIED
+                and not face_of(T, s, s.player[q].ready[i].die).no_payoff):
+            out[n] = A_UNLOCK << SHIFT | q
+            n += 1
+    return n
+
+# Which frames ask something; the others are steps.
+cdef int8_t asks[64]
+for _i in range(64):
+    asks[_i] = _i not in (P_DEAL, P_SCORE, P_SCORED, P_DRAW, P_READY, P_ATTACK, P_NEXT, P_QUAKE, P_TOTAL, P_END, Q_DRAW,
+                          Q_ROLL, Q_KILLS, Q_ASIDE, Q_SUMMONED, Q_CAPTURED, Q_ANCHORED, Q_UNLOCKED)
+
 cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *seat) noexcept nogil:
     """The options of the question on top of the stack and whose it is; 0 for a step that asks nothing."""
     cdef const Frame *f = &s.stack[s.n_stack - 1]
     cdef const Player *p = &s.player[s.active]
     cdef const Player *q
     cdef const FaceTable *face
-    cdef const Use *use
+    cdef const CardTable *card
     cdef Op wanted
     cdef uint8_t dice[MAX_SEATS * MAX_READY]
     cdef uint8_t faces[8]
     cdef int32_t n = 0, slot, i, j, k, u, kind, extra, money, count, h
     cdef uint32_t mask
-    cdef bint mandatory, drawable
+    cdef bint mandatory
     seat[0] = s.active
+    if not asks[f.op]:
+        return 0
     if f.op == P_MAIN or f.op == P_BETWEEN:
         if f.op == P_MAIN:
             extra = surcharge(T, s, s.active)
@@ -885,28 +1080,25 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
                                 out[n] = A_SUMMON << SHIFT | slot * 8 + i
                                 n += 1
             n = add_recopies(T, s, s.active, out, n)
+            if T.lvd:
+                n = add_uses(T, s, out, n)
+                n = add_ready(T, s, out, n)
+                if s.features & FEAT_LOCK:
+                    n = add_locks(T, s, out, n)
+            if s.features & FEAT_ANCHORED:
+                n = add_anchored(T, s, out, n)
+            if s.features & FEAT_LOCK:
+                n = add_unlocks(T, s, out, n)
         n = add_casts(T, s, out, n)
         if n:
             out[n] = A_DONE << SHIFT
             n += 1
         return n
     if f.op == P_USE:
-        drawable = zone_sum(p.bag) + zone_sum(p.used) > 0
-        for slot in range(1, SLOTS):
-            if row(s.pool[slot]) == 0:
-                continue
-            for i in range(6):
-                if s.pool[slot][i] == 0:
-                    continue
-                face = &T.card[s.card[slot]].face[i]
-                if not face.kind & IS_IMMEDIATE:
-                    continue
-                for u in range(face.n_uses):
-                    use = &face.uses[u]
-                    if use.draw and not use.spend and not drawable and face.n_uses > 1:
-                        continue                                          # A86
-                    out[n] = (A_USE0 + u) << SHIFT | slot * 8 + i
-                    n += 1
+        n = add_uses(T, s, out, 0)
+        if s.features & FEAT_LOCK:
+            n = add_locks(T, s, out, n)
+            n = add_unlocks(T, s, out, n)
         if n:
             out[n] = A_DONE << SHIFT
             n += 1
@@ -918,6 +1110,16 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
                 if s.wilds[slot] and T.card[s.card[slot]].cost - s.discount <= money:
                     out[n] = A_CAPTURE << SHIFT | slot
                     n += 1
+                if T.lvd and s.wilds[slot]:
+                    card = &T.card[s.card[slot]]
+                    if (card.discounted < card.cost and max(0, card.discounted - s.discount) <= money
+                            and s.avail[card.energy] > 0):                # D23
+                        out[n] = A_CAPTURE_DISCOUNTED << SHIFT | slot
+                        n += 1
+        if s.features & FEAT_ANCHORED:
+            n = add_anchored(T, s, out, n)
+        if s.features & FEAT_LOCK:
+            n = add_unlocks(T, s, out, n)
         n = add_casts(T, s, out, n)
         if n:
             out[n] = A_DONE << SHIFT
@@ -1171,6 +1373,24 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
                             n += 1
                             break
         return n
+    if f.op == Q_PAY:                                                     # A80
+        for i in range(min(<int32_t>f.a, <int32_t>s.avail[1]) + 1):
+            for j in range(min(f.a - i, <int32_t>s.avail[2]) + 1):
+                if f.a - i - j <= s.avail[0] and not (f.b == 1 and i == 0) and not (f.b == 2 and j == 0):
+                    out[n] = A_PAY << SHIFT | i << 4 | j
+                    n += 1
+        return n
+    if f.op == Q_LOCK:
+        return add_locks(T, s, out, 0)
+    if f.op == Q_CULL:
+        for slot in range(SLOTS):
+            if p.used[slot]:
+                out[n] = A_CULL << SHIFT | slot
+                n += 1
+        if n:
+            out[n] = A_DONE << SHIFT
+            n += 1
+        return n
     if f.op == Q_SPELLHOST:
         mask = 0
         for i in range(s.player[f.a].n_ready):
@@ -1251,17 +1471,18 @@ cdef void enter(const Tables *T, State *s, int32_t seat, uint8_t die) noexcept n
 cdef void score_all(const Tables *T, State *s) noexcept nogil:
     """Phase 1: every unlocked creature scores (B23 to B25, A5 steps 1 and 2)."""
     cdef Player *p = &s.player[s.active]
-    cdef int32_t i, n = count_unlocked(p), glory = 0, culls = 0
+    cdef int32_t i, n = count_unlocked(p), glory = 0
     cdef const FaceTable *f
     s.scored = n
-    s.culls = n
+    s.culls = 0 if T.lvd else n                                           # B28, D19
+    if s.features & FEAT_LOCK:
+        glory += locked_sum(T, s, s.active, True)
     for i in range(p.n_ready):
         if not unlocked(&p.ready[i]):
             continue
         f = eff(T, s, &p.ready[i])
         glory += T.card[s.card[shape(&p.ready[i]) >> 3]].glory + f.score_glory + f.score_others * (n - 1)
         glory += host_glory(T, s, &p.ready[i])
-        culls = max(culls, <int32_t>f.score_cullspells)
         collect(T, s, &p.ready[i])
         if f.score_cullspells:
             s.bonus = max(<int32_t>s.bonus, <int32_t>f.score_cullspells)
@@ -1311,7 +1532,7 @@ cdef void begin_attack(const Tables *T, State *s) noexcept nogil:
     """Attackers and their values, fixed for the whole attack (A29)."""
     cdef Player *p = &s.player[s.active]
     cdef int32_t i
-    s.phase = 4
+    s.phase = 3 if T.lvd else 4
     s.n_rec = 0
     for i in range(p.n_ready):
         if unlocked(&p.ready[i]):
@@ -1332,7 +1553,7 @@ cdef void end_attack(const Tables *T, State *s) noexcept nogil:
     s.n_rec = s.defender = s.first_kill = s.ev_cause = s.ev_level = s.ev_defense = s.ev_killer = 0
     s.rem = s.bonus = 0
     s.flags = (s.flags | S_ATTACKED) & ~S_IGNORE
-    s.phase = 5
+    s.phase = 4 if T.lvd else 5
     go(s, P_CAPTURE)
 
 cdef void next_defender(const Tables *T, State *s) noexcept nogil:
@@ -1350,7 +1571,7 @@ cdef void next_defender(const Tables *T, State *s) noexcept nogil:
     s.first_kill = 0
     s.bonus = s.rem = 0
     push(s, P_QUAKE)
-    if later:
+    if later and not T.lvd:                                               # W4; in Light vs. Dark all defend together (A129)
         push(s, P_BETWEEN)
 
 cdef void defender_done(State *s) noexcept nogil:
@@ -1387,8 +1608,11 @@ cdef void clean_up(const Tables *T, State *s) noexcept nogil:
         if row(s.pool[slot]):
             for face in range(6):
                 p.used[slot] += s.pool[slot][face]
-        p.used[slot] += p.wait[slot]
-        p.wait[slot] = 0
+        p.used[slot] += p.wait[slot] + p.spent[slot]
+        p.wait[slot] = p.spent[slot] = 0
+    if T.lvd:                                                             # D7, D8
+        p.aside[0] += p.used[0]
+        p.used[0] = 0
     memset(s.pool, 0, sizeof(s.pool))
     memset(s.quid, 0, sizeof(s.quid))
     memset(s.avail, 0, sizeof(s.avail))
@@ -1508,11 +1732,31 @@ cdef void take_step(const Tables *T, State *s) noexcept nogil:
     elif op.code == O_DRAWROLL:
         push(s, Q_ROLL)
         push(s, Q_DRAW, op.n, s.active)
+    elif op.code == O_CULL:
+        push(s, Q_CULL, op.n)
+
+cdef void summoned(const Tables *T, State *s) noexcept nogil:
+    """A creature that was paid for enters; then its abilities, then the window W5 (B60, B64)."""
+    cdef uint8_t die = s.stack[s.n_stack - 1].a
+    cdef const FaceTable *face = face_of(T, s, die)
+    if face.summonlimit:
+        s.summoned += 1
+    go(s, P_SURCHARGE, 1)
+    if face.n_ops:
+        push(s, Q_STEPS, die, 0, 1)
+    enter(T, s, s.active, die)
+
+cdef void charge(const Tables *T, State *s, int32_t price, int32_t flavour) noexcept nogil:
+    """Pay a price, in Light vs. Dark with the flavours the player names, at least 1 of `flavour` if not 0."""
+    if T.lvd and price > 0:
+        push(s, Q_PAY, price, flavour)
+    else:
+        pay(T, s, 0, price)
 
 cdef void step(const Tables *T, State *s) noexcept nogil:
     """The top of the stack asks nothing (any more): carry it out or leave it."""
     cdef Frame *f = &s.stack[s.n_stack - 1]
-    cdef int32_t i, op = f.op
+    cdef int32_t i, slot, op = f.op
     if op == P_RECOPY:
         if not (s.features & FEAT_COPY and mark_recopy(T, s, s.active, False)):
             go(s, P_SCORE)
@@ -1531,11 +1775,23 @@ cdef void step(const Tables *T, State *s) noexcept nogil:
         go(s, P_DRAW)
     elif op == P_DRAW:
         s.phase = 2
-        go(s, P_USE)
+        i = T.draw
+        if T.lvd:
+            i = 2 if s.player[s.active].turns < 2 else 3                  # D11
+            s.player[s.active].wait[0] += s.player[s.active].aside[0]
+            s.player[s.active].aside[0] = 0
+            go(s, P_MAIN)
+            push(s, P_SURCHARGE, 1)
+        else:
+            go(s, P_USE)
+        if s.features & FEAT_LOCK:
+            i = max(0, i + locked_sum(T, s, s.active, False))
         push(s, Q_ROLL)
-        push(s, Q_DRAW, T.draw, s.active)
+        push(s, Q_DRAW, i, s.active)
     elif op == P_USE:
         go(s, P_READY)
+        if lock_waits(T, s):
+            push(s, Q_LOCK)
     elif op == P_READY:
         s.phase = 3
         ready_spells(T, s)
@@ -1550,6 +1806,25 @@ cdef void step(const Tables *T, State *s) noexcept nogil:
             f.a += 1
     elif op == P_MAIN:
         go(s, P_ATTACK)
+        if T.lvd and lock_waits(T, s):
+            push(s, Q_LOCK)
+    elif op == Q_SUMMONED:
+        summoned(T, s)
+    elif op == Q_CAPTURED:
+        slot = f.a
+        pop(s)
+        s.wilds[slot] -= 1
+        s.player[s.active].used[slot] += 1
+        s.captures -= 1
+        after_capture(T, s)
+    elif op == Q_ANCHORED:
+        slot = f.a
+        s.flags |= S_ANCHORED
+        go(s, Q_STEPS, slot * 8 + 6, 0, 1)
+    elif op == Q_UNLOCKED:
+        i = f.a
+        pop(s)
+        unlock(T, s, i)
     elif op == P_ATTACK:
         begin_attack(T, s)
     elif op == P_NEXT:
@@ -1568,7 +1843,7 @@ cdef void step(const Tables *T, State *s) noexcept nogil:
     elif op == P_DEFEND:
         defender_done(s)
     elif op == P_CAPTURE:
-        s.phase = 6
+        s.phase = 5 if T.lvd else 6
         go(s, P_CLEAN)
     elif op == P_CLEAN:
         go(s, P_END)
@@ -1605,7 +1880,7 @@ cdef bint doom_without_bq(const Tables *T, State *s) noexcept nogil:
     for seat in range(T.n_players):
         for i in range(s.player[seat].n_ready):
             c = &s.player[seat].ready[i]
-            if unlocked(c) and eff(T, s, c).no_bq and bq_count(s, seat) == 0:
+            if unlocked(c) and eff(T, s, c).no_bq and bq_count(T, s, seat) == 0:
                 c.flags |= F_DOOMED
                 found = True
     if found:
@@ -1637,11 +1912,14 @@ cdef bint draw_open(const Tables *T, State *s) noexcept nogil:
             f.c = 1
             s.cursor = 0
             break
-        for slot in range(SLOTS):                     # all of them, then the pile becomes the bag
+        for slot in range(SLOTS):                     # all of them
             p.wait[slot] += p.bag[slot]
-            p.bag[slot] = p.used[slot]
-            p.used[slot] = 0
+            p.bag[slot] = 0
         f.a -= count
+        if f.a == 0:
+            continue
+        memcpy(p.bag, p.used, SLOTS)                  # then the pile becomes the bag
+        memset(p.used, 0, SLOTS)
         if zone_sum(p.bag) == 0:                      # B35
             pop(s)
             return False
@@ -1724,8 +2002,10 @@ cdef void aside_lands(const Tables *T, State *s, uint8_t die) noexcept nogil:
         p.used[die >> 3] += 1
 
 cdef int32_t deal_kind(const Tables *T, const State *s) noexcept nogil:
-    """1 when a creature card is dealt next, 2 for a spell card, 0 when all lie there."""
+    """1 when a creature card is dealt next, 2 for a spell card, 3 for an Assistant, 0 when all lie there."""
     cdef int32_t slot, count = 0
+    if s.card[1] == NONE:
+        return 3                                                          # D2
     for slot in range(FIRST_CREATURE, FIRST_SPELL):
         count += s.card[slot] != NONE
     if count < T.n_creatures:
@@ -1749,6 +2029,9 @@ cdef void deal(const Tables *T, State *s, int32_t card) noexcept nogil:
     cdef int32_t first = FIRST_CREATURE if T.card[card].kind == 1 else FIRST_SPELL
     cdef int32_t last = FIRST_SPELL if T.card[card].kind == 1 else SLOTS
     cdef int32_t slot = first, k
+    if T.card[card].kind == 3:
+        s.card[1] = card
+        return
     while s.card[slot] != NONE and T.card[s.card[slot]].cls < T.card[card].cls:
         slot += 1
     for k in range(last - 1, slot, -1):
@@ -1769,10 +2052,15 @@ cdef void lay_dice(const Tables *T, State *s) noexcept nogil:
     for slot in range(FIRST_CREATURE, SLOTS):
         if s.card[slot] != NONE:
             s.wilds[slot] = s.total[slot] = 5
-    s.wilds[1], s.wilds[2] = 2, 5
-    s.total[0], s.total[1], s.total[2] = 8 * T.n_players, 4 * T.n_players + 2, 5
-    for seat in range(T.n_players):
-        s.player[seat].bag[0], s.player[seat].bag[1] = 8, 4
+    if T.lvd:                                                             # D6
+        s.total[0], s.total[1] = 2 * T.n_players, 4 * T.n_players
+        for seat in range(T.n_players):
+            s.player[seat].aside[0], s.player[seat].bag[1] = 2, 4
+    else:
+        s.wilds[1], s.wilds[2] = 2, 5
+        s.total[0], s.total[1], s.total[2] = 8 * T.n_players, 4 * T.n_players + 2, 5
+        for seat in range(T.n_players):
+            s.player[seat].bag[0], s.player[seat].bag[1] = 8, 4
     survey(T, s)
     begin_turn(T, s)
     go(s, P_RECOPY)
@@ -1931,7 +2219,7 @@ cdef void use_face(const Tables *T, State *s, uint8_t die, int32_t number) noexc
     if use.itself:
         p.wait[slot] += 1
     else:
-        p.used[slot] += 1                                                 # B40
+        spend(T, s, slot)                                                 # B40
     if use.quid:
         add_quid(s, use.flavour, use.quid)
     s.captures += use.captures
@@ -1940,7 +2228,10 @@ cdef void use_face(const Tables *T, State *s, uint8_t die, int32_t number) noexc
             if i != slot:
                 others += p.bag[i] + p.used[i]
         if others == 0:                                                   # A87
-            p.used[slot] -= 1
+            if T.lvd:
+                p.spent[slot] -= 1
+            else:
+                p.used[slot] -= 1
             pool_add(T, s, slot * 8 + use.lone)
             return
     if use.draw or use.itself or use.others:
@@ -1976,27 +2267,52 @@ cdef void act(const Tables *T, State *s, int32_t action) noexcept nogil:
             go(s, P_END)
         elif op == Q_REROLL:
             pop(s)
+        elif op == Q_CULL:
+            pop(s)
+            if s.stack[s.n_stack - 1].op == Q_STEPS:
+                s.stack[s.n_stack - 1].c = 0                              # not carried out (D30)
         else:
             step(T, s)
         return
     if family == A_SUMMON:
         die = arg
-        face = face_of(T, s, die)
         pool_take(T, s, die)
-        pay(T, s, 0, face.level + surcharge(T, s, s.active))              # B59
-        if face.summonlimit:
-            s.summoned += 1
-        push(s, P_SURCHARGE, 1)
-        if face.n_ops:
-            push(s, Q_STEPS, die, 0, 1)
-        enter(T, s, s.active, die)
+        push(s, Q_SUMMONED, die)
+        charge(T, s, face_of(T, s, die).level + surcharge(T, s, s.active), 0)          # B59
         return
     if family == A_CAPTURE:
-        pay(T, s, 0, max(0, <int32_t>T.card[s.card[arg]].cost - s.discount))
-        s.wilds[arg] -= 1
-        p.used[arg] += 1
-        s.captures -= 1
-        after_capture(T, s)
+        push(s, Q_CAPTURED, arg)
+        charge(T, s, max(0, <int32_t>T.card[s.card[arg]].cost - s.discount), 0)
+        return
+    if family == A_CAPTURE_DISCOUNTED:
+        push(s, Q_CAPTURED, arg)
+        charge(T, s, max(0, <int32_t>T.card[s.card[arg]].discounted - s.discount), T.card[s.card[arg]].energy)
+        return
+    if family == A_PAY:
+        k = f.a
+        pop(s)
+        pay(T, s, 1, arg >> 4)
+        pay(T, s, 2, arg & 15)
+        pay(T, s, 0, k - (arg >> 4) - (arg & 15))
+        return
+    if family == A_READY:
+        pool_take(T, s, arg)
+        readied_add(p, (arg >> 3) - FIRST_SPELL, spell_kind(T, s, arg), 1)
+        return
+    if family == A_ANCHORED:
+        push(s, Q_ANCHORED, arg)
+        pay(T, s, T.card[s.card[arg]].face[6].flavour, T.card[s.card[arg]].face[6].quid)       # D27
+        return
+    if family == A_LOCK or family == A_LOCK_WITH:
+        if op == Q_LOCK:
+            pop(s)
+        lock_die(T, s, s.active if family == A_LOCK else arg >> 7, arg & 127)
+        if op == Q_LOCK and lock_waits(T, s):
+            push(s, Q_LOCK)
+        return
+    if family == A_UNLOCK:
+        push(s, Q_UNLOCKED, arg)
+        charge(T, s, 2, 0)
         return
     if family == A_USE0 or family == A_USE1 or family == A_USE2:
         use_face(T, s, arg, family - A_USE0)
@@ -2015,6 +2331,10 @@ cdef void act(const Tables *T, State *s, int32_t action) noexcept nogil:
             s.culls -= 1
             if s.culls == 0:
                 go(s, P_DRAW)
+        elif op == Q_CULL:
+            f.a -= 1
+            if f.a == 0:
+                pop(s)
         else:
             go(s, Q_TAKE, 0, T.card[s.card[arg]].cost + f.a)
         return
@@ -2073,10 +2393,12 @@ cdef void act(const Tables *T, State *s, int32_t action) noexcept nogil:
         if seat == s.active and face.attach:
             push(s, Q_HOST, die)
             return
-        q.used[die >> 3] += 1                                             # B89
         if seat == s.active:
+            spend(T, s, die >> 3)                                         # B89
             push(s, Q_STEPS, die, 0, 1)
-        elif op == P_WINDOW:
+            return
+        q.used[die >> 3] += 1
+        if op == P_WINDOW:
             push(s, Q_ZERO, die, seat)
         else:
             q.charm |= face.react_pool
@@ -2221,6 +2543,8 @@ cdef void resolve(const Tables *T, State *s, int32_t i) noexcept nogil:
         s.pend[k][0], s.pend[k][1] = s.pend[k + 1][0], s.pend[k + 1][1]
     s.n_pend -= 1
     s.pend[s.n_pend][0] = s.pend[s.n_pend][1] = 0
+    if f.score_cull:
+        push(s, Q_CULL, f.score_cull)
     if f.score_free:
         push(s, Q_TAKE, 1, f.score_free - 1)
     if f.score_fetch:
@@ -2256,6 +2580,7 @@ cdef int32_t to_id(const Tables *T, const State *s, int32_t action) noexcept nog
         x = (class_of(T, s, x >> 7) << 3 | (x >> 4 & 7)) * 16 + (x & 15)
     elif kind == ARG_DIE_CLASS:
         x = (class_of(T, s, x >> 7) << 3 | (x >> 4 & 7)) * T.n_classes + class_of(T, s, x & 15)
+    # the other arguments hold no slot
     return T.offset[family] + x
 
 cdef int32_t from_id(const Tables *T, const State *s, int32_t id) noexcept nogil:
@@ -2390,7 +2715,7 @@ cdef int32_t check(const void *tables, const void *state) noexcept nogil:
         for face in range(6):
             count += s.pool[slot][face]
         for i in range(s.n_stack):                                        # a spell on its way to its host
-            count += s.stack[i].op == Q_HOST and s.stack[i].a >> 3 == slot
+            count += (s.stack[i].op == Q_HOST or s.stack[i].op == Q_SUMMONED) and s.stack[i].a >> 3 == slot
         if count != s.total[slot] and s.phase:
             return 1
     money = s.quid[0] + s.quid[1] + s.quid[2]
@@ -2568,6 +2893,8 @@ cdef double cast_worth(const Tables *T, const State *s, uint8_t die, int32_t riv
             for seat in range(1, T.n_players):
                 if any_target(T, s, &f.ops[i], seat, seat + 1):
                     return 1.0
+        if f.ops[i].code == O_CULL:
+            return 0.5
         if f.ops[i].code == O_DESTROYSPELL:
             for seat in range(T.n_players):
                 if seat != s.active and (s.player[seat].spells[0] or s.player[seat].spells[1] or s.player[seat].spells[2]):
@@ -2652,8 +2979,20 @@ cdef double option_worth(const Tables *T, const State *s, int32_t seat, int32_t 
         return 1.0 if arg >> 7 != seat else -1.0
     if family == A_ATTACHED:
         return 1.5 if arg >> 7 != seat else -1.0
-    if family == A_POOL:
-        return 0.1
+    if family == A_POOL or family == A_READY:
+        return 0.1 if family == A_POOL else 3.0
+    if family == A_CAPTURE_DISCOUNTED:
+        return capture_worth(T, s, arg, rolls) + 0.02             # the same die for less
+    if family == A_ANCHORED:
+        return cast_worth(T, s, arg * 8 + 6, rival_creatures)
+    if family == A_PAY:
+        return -0.01 * ((arg >> 4) + (arg & 15)) + 1.0            # keep the flavours
+    if family == A_LOCK:
+        return 0.6 if locked_index(&s.player[seat]) < 0 else 0.1
+    if family == A_LOCK_WITH:
+        return 0.7
+    if family == A_UNLOCK:
+        return -1.0
     return -1.0                                               # discard, aside
 
 cdef int32_t suggest_option(const Tables *T, const State *s, const int32_t *out, int32_t n, int32_t seat) noexcept nogil:
@@ -2753,14 +3092,16 @@ _OP_NAMES = (
     "deal", "recopy", "score", "cullspells", "scored", "ability", "cull", "begin", "use", "ready", "surcharge", "main",
     "attack", "next", "between", "quake", "window", "total", "defend", "capture", "clean", "end", "draw", "roll", "reroll",
     "event", "kills", "aside", "steps", "target", "host", "copy", "rotate", "swap", "take", "culltake", "fetch", "return",
-    "zero", "spellhost",
+    "zero", "spellhost", "pay", "summoned", "captured", "anchored", "unlocked", "lock", "cullup",
 )
 _MARKS = {"safe": F_SAFE, "recopied": F_RECOPIED, "zero": F_ZERO, "doomed": F_DOOMED, "keep": F_KEEP, "mark": F_MARK,
           "aside": F_ASIDE}
 _PHASES = {1: P_RECOPY, 2: P_DRAW, 3: P_READY, 4: P_ATTACK, 5: P_CAPTURE, 6: P_CLEAN}
+_PHASES_LVD = {1: P_RECOPY, 2: P_DRAW, 3: P_ATTACK, 4: P_CAPTURE, 5: P_CLEAN}
 _SCRATCH = ("discount", "scored", "culls", "foes_hit", "flags", "summoned", "decisions", "cursor", "defender",
             "first_kill", "ev_cause", "ev_level", "ev_defense", "ev_killer", "rem", "bonus")
-_EDITIONS = {"base": ("base.toml",)}
+_EDITIONS = ("base", "light_vs_dark")
+_BASIC = ("Basic Quiddity", "Assistant", "Portal")
 _GOALS = {2: 20, 3: 15, 4: 12}
 
 
@@ -2819,20 +3160,31 @@ cdef class QuarriorsRules(Rules):
             raise ParameterError(f"quarriors: utility is {parameters['utility']!r}, allowed are 'win' and 'glory'")
         if not 1 <= parameters["max_turns"] <= 1000:
             raise ParameterError(f"quarriors: max_turns is {parameters['max_turns']}, allowed are 1 to 1000")
-        paths = [data.DATA / name for name in _EDITIONS[edition]]
+        for option in ("mixed", "quantity_capture"):
+            if parameters[option] and edition != "light_vs_dark":
+                raise ParameterError(f"quarriors: {option} is an option of edition=light_vs_dark, not of edition={edition}")
+        lvd = edition == "light_vs_dark"
+        names = ["base.toml"] * (not lvd or parameters["mixed"]) + ["light_vs_dark.toml"] * lvd
+        names += ["qladiator.toml"] * parameters["qladiator"]
+        paths = [data.DATA / name for name in names]
         if parameters["data"]:
             paths.append(Path(parameters["data"]))
         self.sets = data.read_sets(paths)
         self.digest = self.sets.digest
+        if lvd:                                                           # D5: the old basic cards stay out
+            self.sets = data.restrict(self.sets, [name for name in self.sets.cards if name not in _BASIC])
         PyMem_RawFree(self.data)
         self.data = <Tables *>PyMem_RawCalloc(1, sizeof(Tables))
         if self.data == NULL:
             raise MemoryError
         self.tables = self.data
         self.data.n_players, self.data.goal = players, _GOALS[players]
-        self.data.max_turns, self.data.draw, self.data.captures = parameters["max_turns"], 6, 1
+        self.data.max_turns, self.data.draw = parameters["max_turns"], 6
+        self.data.captures = 2 if parameters["quantity_capture"] else 1  # D50
+        self.data.lvd, self.data.lock = lvd, parameters["qladiator"]
         self.data.glory_utility = parameters["utility"] == "glory"
-        self.data.n_creatures, self.data.n_spells = 7, 3
+        pure = lvd and not parameters["mixed"] and not parameters["qladiator"]
+        self.data.n_creatures, self.data.n_spells = (6, 2) if pure else (7, 3)
         self._fill_attachments()
         self._fill_cards()
         self._fill_ids()
@@ -2855,6 +3207,11 @@ cdef class QuarriorsRules(Rules):
         cdef Tables *T = self.data
         cdef CardTable *card
         dice, cards = list(self.sets.dice.values()), list(self.sets.cards.values())
+        large = [die for die in dice if die.kind == "large"]
+        if T.lvd:
+            if len(large) != 1:
+                raise DataError(f"quarriors: Light vs. Dark has one kind of large dice, the sets have {len(large)}")
+            cards.append(data.large_card(large[0]))
         if len(cards) >= MAX_CARDS or len(dice) > MAX_CLASSES:
             raise DataError(f"quarriors: {len(cards)} cards of {len(dice)} classes; {MAX_CARDS - 1} of {MAX_CLASSES} fit")
         self.card_names = [made.name for made in cards]
@@ -2865,7 +3222,7 @@ cdef class QuarriorsRules(Rules):
             die = self.sets.dice[made.die]
             card = &T.card[number]
             card.cls = self.class_names.index(made.die)
-            card.kind = {"creature": 1, "spell": 2}.get(die.kind, 0)
+            card.kind = {"creature": 1, "spell": 2, "assistant": 3 if T.lvd else 0}.get(die.kind, 0)
             card.cost, card.discounted, card.glory = made.cost, made.discounted, made.glory
             card.energy = data.FLAVOURS.index(die.energy or "normal")
             card.creature_die = any(face.creature for face in die.faces)
@@ -2882,12 +3239,21 @@ cdef class QuarriorsRules(Rules):
                 record = data.compile_face(made, die, i, self.sets)
                 card.face[i] = record
                 features |= FEAT_AURA * bool(record["aura_atk"] or record["aura_def"])
-                features |= FEAT_SURCHARGE * bool(record["surcharge"])
+                features |= FEAT_SURCHARGE * bool(record["surcharge"] or record["locked_dearer"])
+                features |= FEAT_LOCK * bool(record["kind"] & IS_LOCK)
                 features |= FEAT_NO_BQ * record["no_bq"] | FEAT_COPY * record["copy_enter"]
+            record = data.compile_anchored(made)
+            card.face[6] = record
+            features |= FEAT_ANCHORED * bool(record["n_ops"])
             card.features = features
             card.worth, card.mean_attack = data.worth(made, die, self.sets)
+        if T.lvd:
+            T.basic[0] = len(cards) - 1
+            if not any(T.card[i].kind == 3 for i in range(T.n_cards)):
+                raise DataError("quarriors: the sets have no Assistant card")
+            return
         basic = [made for made in cards if self.sets.dice[made.die].kind in ("basic", "assistant")]
-        for slot, name in enumerate(("Basic Quiddity", "Assistant", "Portal")):
+        for slot, name in enumerate(_BASIC):
             if name not in self.sets.cards:
                 raise DataError(f"quarriors: the card {name!r} is missing")
             T.basic[slot] = self.card_names.index(name)
@@ -2899,7 +3265,7 @@ cdef class QuarriorsRules(Rules):
         dice = 8 * T.n_classes
         sizes = {ARG_NONE: 1, ARG_N: MAX_READY, ARG_DIE: dice, ARG_CLASS: T.n_classes, ARG_CLASS_SEAT: 4 * T.n_classes,
                  ARG_SEAT_DIE: MAX_SEATS * dice, ARG_SEAT_DIE_N: MAX_SEATS * dice * 16, ARG_DIE_N: dice * 16,
-                 ARG_DIE_CLASS: dice * T.n_classes}
+                 ARG_DIE_CLASS: dice * T.n_classes, ARG_PAY: 256, ARG_SEAT: MAX_SEATS}
         total = 0
         for family in range(N_FAMILIES):
             T.offset[family], T.size[family] = total, sizes[argument[family]]
@@ -2940,11 +3306,11 @@ cdef class QuarriorsRules(Rules):
         """Card numbers that the parameter `wilds` names."""
         cdef Tables *T = self.data
         numbers, classes = [], {}
-        counts = {1: 0, 2: 0}
+        counts = {1: 0, 2: 0, 3: 0}
         for name in (part.strip() for part in text.split(";")):
             if not name:
                 continue
-            if name not in self.card_names:
+            if name not in self.sets.cards:
                 raise ParameterError(f"quarriors: wilds names {name!r}, which is no card of the sets in use")
             number = self.card_names.index(name)
             cls = self.sets.cards[name].die
@@ -2987,8 +3353,7 @@ cdef class QuarriorsRules(Rules):
         cdef int32_t out[BUFFER]
         memset(s.card, NONE, SLOTS)
         for slot in range(3):
-            s.card[slot] = self.data.basic[slot]
-        s.ev_killer = 0
+            s.card[slot] = self.data.basic[slot] if self.data.basic[slot] >= 0 else NONE
         push(s, P_DEAL)
         for number in self.fixed:
             deal(self.data, s, number)
@@ -3002,7 +3367,7 @@ cdef class QuarriorsRules(Rules):
             family -= 1
         x = action - self.data.offset[family]
         kind, dice, classes = argument[family], 8 * self.data.n_classes, self.data.n_classes
-        die = cls = seat = n = copier = None
+        die = cls = seat = n = copier = light = dark = None
         if kind == ARG_N:
             n = x
         elif kind == ARG_DIE:
@@ -3019,8 +3384,12 @@ cdef class QuarriorsRules(Rules):
             die, n = divmod(x, 16)
         elif kind == ARG_DIE_CLASS:
             die, copier = divmod(x, classes)
+        elif kind == ARG_PAY:
+            light, dark = divmod(x, 16)
+        elif kind == ARG_SEAT:
+            seat = x
         return _FAMILY_NAMES[family].format(
-            n=n, seat=seat, cls=None if cls is None else self.class_names[cls],
+            n=n, seat=seat, light=light, dark=dark, cls=None if cls is None else self.class_names[cls],
             die=None if die is None else f"{self.class_names[die >> 3]} {die & 7}",
             copier=None if copier is None else self.class_names[copier])
 
@@ -3090,6 +3459,9 @@ cdef class QuarriorsRules(Rules):
                     if readied(p, j, kind):
                         ready += [self._die(s, spell_die(T, s, j, kind))] * readied(p, j, kind)
             made["ready"] = ready
+            locked = locked_index(p)
+            if locked >= 0:
+                made["locked"] = self._creature(s, &p.ready[locked])
             made["aside"] = [self._name(s, slot) for slot in range(SLOTS) for _ in range(p.aside[slot])]
             if p.charm:
                 made["charm"] = True
@@ -3112,7 +3484,7 @@ cdef class QuarriorsRules(Rules):
             "quiddity": {name: s.quid[i] for i, name in enumerate(data.FLAVOURS) if s.quid[i]},
             "captures": s.captures,
             "wilds": [{"card": self.card_names[s.card[slot]], "dice": s.wilds[slot]} for slot in range(SLOTS)
-                      if s.card[slot] != NONE],
+                      if s.card[slot] != NONE and not (T.lvd and slot == 0)],
             "players": players, "pending": pending,
         }
 
@@ -3182,12 +3554,12 @@ cdef class QuarriorsRules(Rules):
         if "wilds" not in position:
             raise PositionError("quarriors: the field 'wilds' is missing")
         for slot in range(3):
-            s.card[slot] = T.basic[slot]
+            s.card[slot] = T.basic[slot] if T.basic[slot] >= 0 else NONE
         numbers = {}
         for table in _rows("wilds", position["wilds"]):
             _fields("wilds", table, ("card", "dice"))
             name = table.get("card")
-            if name not in self.card_names:
+            if name not in self.sets.cards:
                 raise PositionError(f"quarriors: wilds names {name!r}, which is no card of the sets in use")
             number = self.card_names.index(name)
             cls = self.sets.cards[name].die
@@ -3196,11 +3568,13 @@ cdef class QuarriorsRules(Rules):
                     raise PositionError(f"quarriors: wilds has {other!r} and {name!r}, two cards of class {cls!r} (B7)")
             numbers[name] = _whole(f"wilds: dice of {name}", table.get("dice", 0), 0, self.sets.dice[cls].count)
             if T.card[number].kind:
-                first, last = (FIRST_CREATURE, FIRST_SPELL) if T.card[number].kind == 1 else (FIRST_SPELL, SLOTS)
+                first, last = {1: (FIRST_CREATURE, FIRST_SPELL), 2: (FIRST_SPELL, SLOTS), 3: (1, 2)}[T.card[number].kind]
                 if s.card[last - 1] != NONE:
                     raise PositionError(f"quarriors: wilds has more than {last - first} "
                                         f"{'creature' if T.card[number].kind == 1 else 'spell'} cards")
                 deal(T, s, number)
+        if s.card[1] == NONE and s.phase:
+            raise PositionError("quarriors: wilds names no Assistant card (D2)")
         for slot in range(SLOTS):
             if s.card[slot] != NONE:
                 s.wilds[slot] = numbers.get(self.card_names[s.card[slot]], 0)
@@ -3216,10 +3590,11 @@ cdef class QuarriorsRules(Rules):
         self._read_zone(s, f"{where}: bag", table.get("bag", {}), p.bag)
         self._read_zone(s, f"{where}: used", table.get("used", {}), p.used)
         self._read_zone(s, f"{where}: spent", table.get("spent", {}), p.spent)
-        if zone_sum(p.spent):
+        if zone_sum(p.spent) and not T.lvd:
             raise PositionError(f"quarriors: {where}: spent: the base edition has no Spent Pile")
         if table.get("locked") is not None:
-            raise PositionError(f"quarriors: {where}: locked: the base edition has no Locked Area")
+            self._restore_creature(s, p, f"{where}: locked", table["locked"],
+                                   self._read_die(s, f"{where}: locked", table["locked"]), True)
         for entry in _rows(f"{where}: active", table.get("active", [])):
             _fields(f"{where}: active", entry, ("die", "face"))
             if entry.get("face") is None:
@@ -3238,20 +3613,22 @@ cdef class QuarriorsRules(Rules):
                     raise PositionError(f"quarriors: {where}: ready has too many {entry['die']} dice")
                 readied_add(p, (die >> 3) - FIRST_SPELL, spell_kind(T, s, die), 1)
             else:
-                self._restore_creature(s, p, f"{where}: ready", entry, die)
+                self._restore_creature(s, p, f"{where}: ready", entry, die, False)
         for name in _rows(f"{where}: aside", table.get("aside", [])):
             p.aside[self._slot(s, f"{where}: aside", name)] += 1
 
-    cdef _restore_creature(self, State *s, Player *p, where, entry, int32_t die):
+    cdef _restore_creature(self, State *s, Player *p, where, entry, int32_t die, bint locked):
         cdef Tables *T = self.data
         cdef Creature *c
-        if not face_of(T, s, die).kind & IS_CREATURE:
+        if locked and not face_of(T, s, die).kind & IS_LOCK:
+            raise PositionError(f"quarriors: {where} has {entry!r}, whose face shows no Lock symbol")
+        if not locked and not face_of(T, s, die).kind & IS_CREATURE:
             raise PositionError(f"quarriors: {where} has {entry!r}, whose face shows no creature (I9)")
         if p.n_ready == MAX_READY:
             raise PositionError(f"quarriors: {where} has more than {MAX_READY} creatures")
         c = &p.ready[p.n_ready]
         p.n_ready += 1
-        c.die, c.copy = die, NONE
+        c.die, c.copy, c.flags = die, NONE, F_LOCKED if locked else 0
         if entry.get("copy") is not None:
             if not face_of(T, s, die).copy_enter:
                 raise PositionError(f"quarriors: {where}: {entry['die']} cannot be a copy")
@@ -3313,10 +3690,12 @@ cdef class QuarriorsRules(Rules):
             if s.phase == 0:
                 push(s, P_DEAL)
             elif s.phase == 2 and pending.get("rolled"):
-                push(s, P_USE)
+                push(s, P_MAIN if T.lvd else P_USE)
+            elif s.phase not in (_PHASES_LVD if T.lvd else _PHASES):
+                raise PositionError(f"quarriors: phase is {s.phase}, edition {self.parameters['edition']} has 5 phases")
             else:
-                push(s, _PHASES[s.phase])
-            if s.phase >= 5:
+                push(s, (_PHASES_LVD if T.lvd else _PHASES)[s.phase])
+            if s.phase >= (4 if T.lvd else 5):
                 s.flags |= S_ATTACKED
 
     cdef _count_dice(self, State *s):
@@ -3340,7 +3719,7 @@ cdef class QuarriorsRules(Rules):
             for face in range(6):
                 count += s.pool[slot][face]
             for i in range(s.n_stack):
-                count += s.stack[i].op == Q_HOST and s.stack[i].a >> 3 == slot
+                count += (s.stack[i].op == Q_HOST or s.stack[i].op == Q_SUMMONED) and s.stack[i].a >> 3 == slot
             name = self._name(s, slot)
             if s.phase and count > self.sets.dice[name].count:
                 raise PositionError(f"quarriors: the position has {count} dice of class {name!r}, the box has "
@@ -3369,6 +3748,8 @@ cdef class QuarriorsRules(Rules):
             for zone in ("active", "ready"):
                 if p[zone]:
                     parts.append(f"{zone} " + ", ".join(_die_text(entry) for entry in p[zone]))
+            if "locked" in p:
+                parts.append(f"locked {_die_text(p['locked'])}")
             if p["aside"]:
                 parts.append("aside " + ", ".join(p["aside"]))
             if p.get("charm"):

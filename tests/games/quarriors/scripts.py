@@ -29,6 +29,7 @@ import games
 from engine_ext.errors import IllegalActionError
 
 FOLDER = Path(__file__).parent / "cases"
+PARAMETERS = ("edition", "players", "mixed", "qladiator", "quantity_capture", "max_turns", "utility", "wilds")
 COUNTED = ("bag", "used", "spent")
 
 
@@ -85,7 +86,7 @@ def read_zone(name: str, text: str) -> Any:
     if name == "aside":
         return items
     if name == "locked":
-        return _plain(text)
+        return read_die(text)
     return [read_die(item) for item in items]
 
 
@@ -105,7 +106,8 @@ def position_of(case: dict[str, Any]) -> dict[str, Any]:
     players = case.get("players", 2)
     seats = [read_player(case.get(f"p{seat}", "")) for seat in range(players)]
     cards = {name.strip(): None for name in case["cards"].split(";") if name.strip()}
-    cards["Basic Quiddity"] = 1
+    if case.get("edition", "base") == "base":
+        cards["Basic Quiddity"] = 1
     for name, dice in case.get("dice", {}).items():
         cards[name] = dice
     return {
@@ -163,7 +165,9 @@ def holds(position: Any, line: str) -> None:
         zone = table["players"][int(words[0][1])]
         wanted = read_zone(words[1], value)
         found = zone.get(words[1], 0)
-        if isinstance(wanted, list) and words[1] != "aside":
+        if words[1] == "locked":
+            assert show_die(found) == show_die(wanted), line
+        elif isinstance(wanted, list) and words[1] != "aside":
             assert sorted(map(show_die, found)) == sorted(map(show_die, wanted)), line
         else:
             assert found == wanted, f"{line}: {found}"
