@@ -218,6 +218,21 @@ def play_game(
     play.play(game, bot or ["strongest"], seat=seat, seed=seed, load=load)
 
 
+@app.command("serve")
+def serve_pages(
+    host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port to listen on", min=1, max=65535)] = 8000,
+) -> None:
+    """Play in the browser (needs the extra `web`)."""
+    from engine_ext.errors import ParameterError
+
+    try:
+        from experiments import web
+    except ImportError as error:
+        raise ParameterError(f"serve needs FastAPI and uvicorn: pip install 'quandary[web]' ({error})") from error
+    web.serve(host, port)
+
+
 # ---- profiling ---------------------------------------------------------------------------------
 
 

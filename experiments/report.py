@@ -193,6 +193,20 @@ def findings(summary: ArenaSummary) -> list[str]:
     ]
 
 
+def curve_findings(summary: convergence.Summary) -> list[str]:
+    """Which solver is nearest to the exact answer at the largest budget that all have reached."""
+    budgets = [set(curve.x) for curve in summary.over_budget]
+    common = set.intersection(*budgets) if budgets else set()
+    if not common or len(summary.over_budget) < 2:
+        return []
+    last = max(common)
+    values = {curve.label: curve.y[list(curve.x).index(last)].value for curve in summary.over_budget}
+    best = min(values, key=lambda label: values[label])
+    name = summary.config.title or heading(summary.config.game)
+    others = ", ".join(f"{label} {value:.3g}" for label, value in values.items() if label != best)
+    return [f"{name}: at {last:,.0f} {summary.x_label} {best} is nearest, with {values[best]:.3g} ({others})."]
+
+
 def _probability(value: float) -> str:
     return "above 99.9 %" if value > 0.999 else f"{100 * value:.1f} %"
 

@@ -181,3 +181,31 @@ def test_the_ladder_takes_the_first_of_each_arena(finished):
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("[[row]]") == 2
     assert 'game = "quandary_pig(goal=60)"\nbot = "greedy"' in done.stdout
+
+
+def test_more_than_two_players_meet_in_every_rotation(tmp_path):
+    config = tmp_path / "three.toml"
+    config.write_text(
+        'name = "three"\n[[arena]]\ngame = "pentaquest(players=3,deck=duel,quest_area=2)"\n'
+        'bots = ["random", "greedy"]\ndeals = 3\n'
+    )
+    run.run(config, tmp_path / "r", workers=1)
+    with Store.read(tmp_path / "r" / "results.sqlite") as store:
+        assert len(store.games()) == 3 * 6  # one against two, either way, in three rotations
+        assert len(store.seats()) == 3 * 6 * 3
+        by_game: dict[str, float] = {}
+        for key, _, _, utility in store.seats():
+            by_game[key] = by_game.get(key, 0.0) + utility
+        assert all(total == pytest.approx(0) for total in by_game.values())
+
+
+def test_limits_in_seconds_are_marked_as_not_reproducible(tmp_path):
+    config = tmp_path / "timed.toml"
+    config.write_text(
+        'name = "timed"\n[[arena]]\ngame = "pig(goal=5)"\nbots = ["random", "mcts(seconds=0.001)"]\ndeals = 1\n'
+    )
+    run.run(config, tmp_path / "r", workers=1)
+    assert json.loads((tmp_path / "r" / "manifest.json").read_text())["reproducible"] is False
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert "Stops by the clock" in page
+    assert "mcts(seconds=0.001)" in page
