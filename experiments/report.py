@@ -129,7 +129,9 @@ def render(results: Results) -> str:
         r=results,
         title=results.config.title or results.config.name,
         findings=[
-            finding.replace(" -", " −").replace("[-", "[−") for arena in results.arenas for finding in findings(arena)
+            finding.replace(" -", " −").replace("[-", "[−")
+            for part in [*map(findings, results.arenas), *map(curve_findings, results.curves)]
+            for finding in part
         ],
         arenas=[_arena_part(arena) for arena in results.arenas],
         curves=[_curve_part(curve) for curve in results.curves],
