@@ -625,7 +625,7 @@ class ExpectimaxSearcher:
         """The whole game below a position."""
         rules = position.rules
         _check_whole(rules)
-        if self.memo is None or self.memo.rules is not rules:
+        if self.memo is None or (<Rules>self.memo.rules)._stamp != (<Rules>rules)._stamp:
             self.memo = Memo(rules, self.parameters["max_states"])
         memo = self.memo
         before = memo.steps

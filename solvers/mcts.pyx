@@ -26,6 +26,7 @@ when it is spent the search goes on with the graph it has.
 Units: values are utilities; exploration is scaled by the game's utility range, so that `c`
 means the same in every game.
 """
+import dataclasses
 import math
 import threading
 import time
@@ -35,7 +36,7 @@ from cpython.time cimport PyTime_MonotonicRaw
 from libc.math cimport ceil, log, pow, sqrt
 from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 cimport cython
 
@@ -45,7 +46,7 @@ from engine_ext.game cimport (
     GameOps, ops_playout, ops_random_action, ops_run_chance,
 )
 from engine_ext.position cimport Position, Rules
-from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_double, rng_seed_keys
+from engine_ext.rng cimport Rng, Stream, rng_below, rng_below64, rng_combine, rng_double, rng_seed_keys
 from solvers.common cimport StateBuffer, one_value
 
 from engine_ext.errors import SpecError, UnsuitableGameError
@@ -57,6 +58,7 @@ from solvers.contract import ActionStats, Limit, Parameter, SearchResult, Solver
 cdef enum:
     EXPANDED = 1        # its edges (or, at a chance node, the number of outcomes) are known
     WEIGHTED = 2        # chance: every outcome was seen; the value is the expectation itself
+    WIDENED = 4         # chance: only some outcomes have edges, in the order in which they came up
     CLOSED = 1          # edge: proven, or dominated by a proven bound: no more simulations
 
     SMALL = 16          # chance nodes of at most this many outcomes get all their edges at once
@@ -69,7 +71,7 @@ cdef struct Node:
     uint64_t key        # state_key, or with transpositions=false the hash of the path
     int32_t edges       # first edge; NONE before there are any
     int32_t n_edges     # decision: legal actions; chance: outcomes
-    int32_t n_tried     # decision: the first n_tried edges were tried; chance: so many in front were seen
+    int32_t n_tried     # decision: edges tried, the first ones; chance: outcomes seen, likewise; open loop: times legal
     int32_t n_open      # edges not CLOSED
     int32_t visits
     int32_t stamp       # the last simulation whose path it was on
@@ -115,6 +117,7 @@ cdef struct Settings:
     bint greedy                 # playouts by the game's rule of thumb
     bint transpositions
     bint solve
+    bint open_loop              # nodes are sequences of decisions; chance is drawn anew every time
 
 
 cdef double ROOT_LOG[TABLE]      # sqrt(log(n)), of visits
@@ -141,6 +144,11 @@ cdef inline double inverse_root(int32_t n) noexcept nogil:
 
 cdef inline bint solved(const Bounds *bounds) noexcept nogil:
     return bounds.low == bounds.high
+
+
+cdef inline uint64_t open_key(uint64_t parent, int32_t seat, int32_t action) noexcept nogil:
+    """Key of a node of an open-loop tree: the hash of its sequence of decisions."""
+    return rng_combine(parent, <uint64_t>seat << 32 | <uint64_t>(action + 1))
 
 
 @cython.final
@@ -174,6 +182,8 @@ cdef class Tree:
     cdef int32_t *moves         # [move_room, 2] seat and action of every decision of a simulation
     cdef int32_t n_moves, move_room
     cdef int32_t *marks         # [step] number of moves made before it
+    cdef int32_t root           # the node to search from
+    cdef int32_t reference      # GRAVE: the last node passed that serves as reference, or NONE
     cdef int32_t simulation     # number of the running one, for stamps
     cdef double scale           # 1 / utility range
     cdef double leaf[PLAYER_LIMIT]
@@ -209,21 +219,37 @@ cdef class Tree:
         self.proving = self.set.solve and self.n_values == 1
         spread = self.ops.max_utility - self.ops.min_utility
         self.scale = 1.0 / spread if spread > 0.0 else 1.0
+        self.proving = self.proving and not self.set.open_loop
         self.edge_budget = 4 * <int64_t>self.set.max_nodes + self.ops.max_legal + self.ops.max_outcomes
         self.root_state = malloc(self.ops.state_size)
         self.path = <Step *>malloc(PATH_LIMIT * sizeof(Step))
-        if self.root_state == NULL or self.path == NULL:
+        self.marks = <int32_t *>malloc(PATH_LIMIT * sizeof(int32_t))
+        if self.root_state == NULL or self.path == NULL or self.marks == NULL:
             raise MemoryError
         memcpy(self.root_state, position.state, self.ops.state_size)
         rng_seed_keys(&self.rng, seed, thread, 0, 0)
         if not self.grow_nodes(min(1024, self.set.max_nodes)) or not self.grow_edges(
                 min(self.edge_budget, 4096 + self.ops.max_legal + self.ops.max_outcomes)):
             raise MemoryError
-        self.add_node(self.root_state, self.ops.state_key(self.tables, self.root_state))
+        self.root = self.add_node(self.root_state, self.ops.state_key(self.tables, self.root_state))
         if self.nodes[0].turn == TERMINAL:
             self.ops.returns(self.tables, self.root_state, self.leaf)
             self.settle_leaf(0)
         return 0
+
+    cdef bint go_on(self, Position position, uint64_t seed, uint64_t thread):
+        """Search from another position of the same game next, with what is known; False where it is
+        not in the graph, or where half the budget is spent."""
+        cdef int32_t node
+        if self.rules._stamp != position.rules._stamp or 2 * <int64_t>self.n_nodes > self.set.max_nodes:
+            return False
+        node = self.find(self.ops.state_key(self.tables, position.state))
+        if node == NONE:
+            return False
+        self.root = node
+        memcpy(self.root_state, position.state, self.ops.state_size)
+        rng_seed_keys(&self.rng, seed, thread, 0, 0)
+        return True
 
     # ---- memory --------------------------------------------------------------------------------
 
@@ -402,6 +428,11 @@ cdef class Tree:
         QUANDARY_CHECK(0 < count <= self.ops.max_outcomes, "outcomes() must list 1 to max_outcomes")
         node.n_edges = count
         node.flags |= EXPANDED
+        if self.set.chance_widening > 0.0 and self.set.chance_widening * pow(
+                <double>node.visits + 1.0, self.set.chance_widening_power) < count:
+            node.flags |= WIDENED
+            node.n_open = count     # the outcomes without an edge stay open
+            return
         if count <= SMALL or node.visits >= count:
             first = self.add_edges(count)
         if first == NONE:
@@ -424,6 +455,58 @@ cdef class Tree:
                 if self.proving:
                     self.pass_bounds(index, first + i, child)
         self.weigh(index)
+
+    cdef int32_t draw_widened(self, int32_t index, const void *state) noexcept nogil:
+        """The edge a simulation takes from a chance node with progressive widening: an outcome drawn by
+        its probability while more of them are allowed, else one of those there are, drawn as
+        often as before. NONE when there is no room for a new one."""
+        cdef int32_t ids[OUTCOME_LIMIT]
+        cdef double probs[OUTCOME_LIMIT]
+        cdef Node *node = &self.nodes[index]
+        cdef int32_t e, i, count, outcome, room, first
+        cdef int64_t total = 0
+        cdef double allowed = ceil(self.set.chance_widening * pow(
+            <double>node.visits + 1.0, self.set.chance_widening_power))
+        if node.n_tried < allowed or node.n_tried == 0:
+            outcome = self.ops.sample(self.tables, state, &self.rng)
+            for e in range(node.edges, node.edges + node.n_tried):
+                if self.edges[e].action == outcome:
+                    return e
+            room = 4
+            while room < node.n_tried:
+                room *= 2
+            if node.n_tried == 0 or node.n_tried == room:      # the block is full: move to one twice as large
+                room = min(node.n_edges, 4 if node.n_tried == 0 else 2 * room)
+                first = self.add_edges(room)
+                if first == NONE:
+                    return NONE
+                for i in range(node.n_tried):
+                    self.move_edge(node.edges + i, first + i)
+                node.edges = first
+            e = node.edges + node.n_tried
+            count = self.ops.outcomes(self.tables, state, ids, probs)
+            for i in range(count):
+                if ids[i] == outcome:
+                    self.weights[e] = probs[i]
+            self.edges[e].action = outcome
+            node.n_tried += 1
+            return e
+        for e in range(node.edges, node.edges + node.n_tried):
+            total += self.edges[e].visits
+        total = <int64_t>rng_below64(&self.rng, total)
+        for e in range(node.edges, node.edges + node.n_tried - 1):
+            total -= self.edges[e].visits
+            if total < 0:
+                return e
+        return node.edges + node.n_tried - 1
+
+    cdef void move_edge(self, int32_t source, int32_t place) noexcept nogil:
+        self.edges[place] = self.edges[source]
+        self.weights[place] = self.weights[source]
+        memcpy(&self.means[<int64_t>place * self.n_values], &self.means[<int64_t>source * self.n_values],
+               self.n_values * sizeof(double))
+        if self.proving:
+            self.seen[place] = self.seen[source]
 
     cdef inline uint64_t child_key(self, int32_t parent, int32_t action, const void *state) noexcept nogil:
         if self.set.transpositions:
@@ -449,6 +532,12 @@ cdef class Tree:
             elif out[0] > self.bounds[index].high:
                 out[0] = self.bounds[index].high
 
+    cdef inline double seat_value(self, const double *values, int32_t seat) noexcept nogil:
+        """A seat's share of one node's or edge's values."""
+        if self.n_values > 1:
+            return values[seat]
+        return -values[0] if seat == 1 else values[0]
+
     cdef void settle_leaf(self, int32_t index) noexcept nogil:
         """Count `leaf` as one visit of a node; a terminal node is thereby proven."""
         cdef int32_t i
@@ -463,7 +552,7 @@ cdef class Tree:
         cdef Node *node = &self.nodes[index]
         cdef int32_t e, i
         cdef double *total
-        if node.flags & WEIGHTED:
+        if node.flags & (WEIGHTED | WIDENED):
             return
         while node.n_tried < node.n_edges and self.edges[node.edges + node.n_tried].visits:
             node.n_tried += 1
@@ -533,6 +622,8 @@ cdef class Tree:
             explore = ceil(self.set.widening * pow(<double>node.visits, self.set.widening_power))
             if explore < allowed:
                 allowed = max(1, <int32_t>explore)
+        if self.reference != NONE:
+            return self.choose_grave(index, node.n_tried < allowed)
         if node.n_tried < allowed:
             return self.try_new(node)
         if stride > 1:
@@ -550,6 +641,95 @@ cdef class Tree:
         if pick == NONE and node.n_tried < node.n_edges:
             return self.try_new(node)
         return pick
+
+    cdef int32_t choose_grave(self, int32_t index, bint more) noexcept nogil:
+        """As `choose`, mixing each edge's mean with its action's all-moves-as-first mean at the reference.
+
+        Args:
+            more: whether an untried edge may be taken.
+        """
+        cdef Node *node = &self.nodes[index]
+        cdef int32_t e, pick = NONE, tried = node.edges + node.n_tried
+        cdef const Amaf *amaf = &self.amaf[
+            (<int64_t>self.nodes[self.reference].amaf * self.ops.n_players + node.turn) * self.ops.n_actions]
+        cdef const Amaf *other
+        cdef double score, share, best = -1e300, explore = self.set.exploration * root_log(node.visits)
+        cdef double visits, others
+        for e in range(node.edges, node.edges + node.n_edges if more else tried):
+            if self.edges[e].flags & CLOSED:
+                continue
+            other = amaf + self.edges[e].action
+            others = <double>other.visits
+            if e < tried:
+                visits = <double>self.edges[e].visits
+                score = self.seat_value(&self.means[<int64_t>e * self.n_values], node.turn)
+                if other.visits:
+                    share = others / (others + visits + self.set.grave_bias * others * visits)
+                    score += share * (other.total / others - score)
+                score = score * self.scale + explore * inverse_root(self.edges[e].visits)
+            elif other.visits:
+                score = other.total / others * self.scale + explore
+            else:
+                score = 1e200       # never seen anywhere: look at it
+            if score > best:
+                best = score
+                pick = e
+        if pick == NONE and tried < node.edges + node.n_edges:
+            return self.try_new(node)
+        if pick >= tried:
+            self.swap_edges(pick, tried)
+            node.n_tried += 1
+            return tried
+        return pick
+
+    cdef void serve_as_reference(self, int32_t index) noexcept nogil:
+        """Let a decision that was visited often enough collect statistics, and be the reference."""
+        cdef Node *node = &self.nodes[index]
+        cdef int64_t size = <int64_t>self.ops.n_players * self.ops.n_actions, wanted
+        cdef void *block
+        if node.amaf == NONE and 2 * <int64_t>node.visits >= self.set.grave_ref:
+            if self.n_amaf == self.amaf_room:
+                wanted = min(max(16, 2 * self.amaf_room), max(1, 64 * self.set.max_nodes // (size * sizeof(Amaf))))
+                block = NULL
+                if wanted > self.amaf_room:
+                    block = realloc(self.amaf, wanted * size * sizeof(Amaf))
+                if block != NULL:
+                    self.amaf = <Amaf *>block
+                    self.amaf_room = <int32_t>wanted
+            if self.n_amaf < self.amaf_room:
+                node.amaf = self.n_amaf
+                self.n_amaf += 1
+                memset(&self.amaf[node.amaf * size], 0, size * sizeof(Amaf))
+        if node.amaf != NONE and node.visits >= self.set.grave_ref:
+            self.reference = index
+
+    cdef void record(self, int32_t seat, int32_t action) noexcept nogil:
+        """Remember a decision of this simulation for the all-moves-as-first statistics."""
+        cdef void *block
+        if self.n_moves == self.move_room:
+            block = realloc(self.moves, (2 * self.move_room + 1024) * 2 * sizeof(int32_t))
+            if block == NULL:
+                return
+            self.moves = <int32_t *>block
+            self.move_room = 2 * self.move_room + 1024
+        self.moves[2 * self.n_moves] = seat
+        self.moves[2 * self.n_moves + 1] = action
+        self.n_moves += 1
+
+    cdef void spread_moves(self, int32_t depth) noexcept nogil:
+        """Credit every move after each node with statistics with what this simulation was worth."""
+        cdef int32_t step, i, seat
+        cdef Amaf *amaf
+        cdef Amaf *entry
+        for step in range(depth):
+            if self.nodes[self.path[step].node].amaf == NONE:
+                continue
+            amaf = &self.amaf[<int64_t>self.nodes[self.path[step].node].amaf * self.ops.n_players * self.ops.n_actions]
+            for i in range(self.marks[step], self.n_moves):
+                seat = self.moves[2 * i]
+                entry = &amaf[<int64_t>seat * self.ops.n_actions + self.moves[2 * i + 1]]
+                entry.total += self.seat_value(self.leaf, seat)
+                entry.visits += 1
 
     cdef inline int32_t try_new(self, Node *node) noexcept nogil:
         """Take an untried edge at random (with widening, the suggested action first)."""
@@ -614,7 +794,7 @@ cdef class Tree:
         """Play to the end, or to the depth at which the estimate takes over."""
         cdef int32_t left = self.set.playout_depth
         cdef int32_t seat, action
-        if left == NONE and not self.set.greedy:
+        if left == NONE and not self.set.greedy and self.set.grave_ref == NONE:
             ops_playout(self.ops, self.tables, state, &self.rng)
             return
         while left != 0:
@@ -626,6 +806,8 @@ cdef class Tree:
                 action = self.ops.suggest(self.tables, state, &self.rng)
             else:
                 action = ops_random_action(self.ops, self.tables, state, &self.rng)
+            if self.set.grave_ref != NONE:
+                self.record(seat, action)
             self.ops.apply(self.tables, state, action)
             left -= 1
 
@@ -633,12 +815,14 @@ cdef class Tree:
         """One descent, one evaluation, one way back."""
         cdef StateBuffer buffer
         cdef void *state = buffer.bytes
-        cdef int32_t index = 0, depth = 0, child, action, edge
-        cdef bint forced
+        cdef int32_t index = self.root, depth = 0, child, action, edge
+        cdef bint forced, grave = self.set.grave_ref != NONE, evaluated = False
         cdef Node *node
         cdef Step *step
         self.reserve()
         self.simulation += 1
+        self.reference = NONE
+        self.n_moves = 0
         memcpy(state, self.root_state, self.ops.state_size)
         while True:
             node = &self.nodes[index]
@@ -650,21 +834,31 @@ cdef class Tree:
             if depth >= self.set.max_depth or (
                     node.turn >= 0 and not node.flags & EXPANDED and not self.expand_decision(index, state)):
                 self.evaluate(state)
+                evaluated = True
                 if not node.flags & WEIGHTED:
                     self.settle_leaf(index)
                 break
             forced = False
             if node.turn == CHANCE:
-                if node.edges == NONE and (
-                        self.ops.max_outcomes <= SMALL or node.visits == LOOK
+                if node.edges == NONE and not node.flags & WIDENED and (
+                        self.set.chance_widening > 0.0 or self.ops.max_outcomes <= SMALL or node.visits == LOOK
                         or (node.flags & EXPANDED and node.visits >= node.n_edges)):
                     self.expand_chance(index, state)
-                if node.edges == NONE:
+                if node.flags & WIDENED:
+                    edge = self.draw_widened(index, state)
+                    if edge == NONE:
+                        self.evaluate(state)
+                        evaluated = True
+                        self.settle_leaf(index)
+                        break
+                elif node.edges == NONE:
                     edge = NONE
                     action = self.ops.sample(self.tables, state, &self.rng)
                 else:
                     edge = self.draw(index, state, &forced)
             else:
+                if grave:
+                    self.serve_as_reference(index)
                 edge = self.choose(index)
             if edge != NONE:
                 action = self.edges[edge].action
@@ -674,6 +868,10 @@ cdef class Tree:
             else:
                 child = NONE
             self.ops.apply(self.tables, state, action)
+            if grave:
+                self.marks[depth] = self.n_moves
+                if node.turn >= 0:
+                    self.record(node.turn, action)
             if child == NONE:
                 child = self.find(self.child_key(index, action, state))
             step = &self.path[depth]
@@ -685,6 +883,7 @@ cdef class Tree:
                 if edge != NONE:
                     self.edges[edge].child = child
                 self.evaluate(state)
+                evaluated = True
                 if child != NONE:
                     self.settle_leaf(child)
                 break
@@ -694,7 +893,77 @@ cdef class Tree:
             if self.nodes[child].stamp == self.simulation:   # round in a circle: its mean will do
                 break
             index = child
+        if grave and depth:
+            if not evaluated:
+                self.mean_of(self.path[depth - 1].child, self.leaf)
+            self.spread_moves(depth)
         self.back_up(depth)
+
+    # ---- open loop -----------------------------------------------------------------------------
+
+    cdef void simulate_open(self) noexcept nogil:
+        """One simulation over sequences of decisions: chance is drawn anew, so a node's mean is over all
+        the states that its sequence can lead to, and which actions are legal can differ each time."""
+        cdef StateBuffer buffer
+        cdef void *state = buffer.bytes
+        cdef int32_t ids[LEGAL_LIMIT]
+        cdef int32_t index = self.root, depth = 0, seat, count, action, child, i
+        self.reserve()
+        memcpy(state, self.root_state, self.ops.state_size)
+        self.path[0].node = index
+        while True:
+            ops_run_chance(self.ops, self.tables, state, &self.rng)
+            seat = self.ops.turn(self.tables, state)
+            if seat == TERMINAL or depth >= self.set.max_depth - 1:
+                break
+            count = self.ops.legal(self.tables, state, ids)
+            action = self.choose_open(index, seat, ids, count, state, &child)
+            self.ops.apply(self.tables, state, action)
+            if child == NONE:
+                child = self.add_node(state, open_key(self.nodes[index].key, seat, action))
+                if child == NONE:
+                    break
+                self.nodes[child].n_tried = 1
+            depth += 1
+            self.path[depth].node = child
+            index = child
+            if self.nodes[child].visits == 0:
+                break
+        self.evaluate(state)
+        for i in range(depth + 1):
+            self.settle_leaf(self.path[i].node)
+
+    cdef int32_t choose_open(self, int32_t index, int32_t seat, const int32_t *ids, int32_t count, const void *state,
+                             int32_t *pick) noexcept nogil:
+        """The action a simulation takes, and its node (NONE where it was never taken)."""
+        cdef uint64_t key = self.nodes[index].key
+        cdef int32_t i, child, action = ids[0], n_new = 0, fresh = NONE, n_tried = 0
+        cdef double score, best = -1e300, allowed = count
+        cdef const Node *node
+        pick[0] = NONE
+        for i in range(count):
+            child = self.find(open_key(key, seat, ids[i]))
+            if child == NONE:
+                n_new += 1
+                if rng_below(&self.rng, n_new) == 0:    # one of the new ones, each alike likely
+                    fresh = ids[i]
+                continue
+            n_tried += 1
+            self.nodes[child].n_tried += 1
+            node = &self.nodes[child]
+            score = self.seat_value(&self.totals[<int64_t>child * self.n_values], seat) / <double>node.visits
+            score = self.scale * score + self.set.exploration * root_log(node.n_tried) * inverse_root(node.visits)
+            if score > best:
+                best = score
+                action, pick[0] = ids[i], child
+        if self.set.widening > 0.0:
+            allowed = max(1.0, ceil(self.set.widening * pow(<double>self.nodes[index].visits, self.set.widening_power)))
+        if n_new and (n_tried < allowed):
+            pick[0] = NONE
+            action = fresh
+            if n_tried == 0 and self.set.widening > 0.0 and self.ops.suggest != NULL:
+                action = self.ops.suggest(self.tables, state, &self.rng)
+        return action
 
     cdef void repeat(self, int32_t index) noexcept nogil:
         """After a visit was counted: add the mean once more, so that it stays what it was."""
@@ -783,9 +1052,12 @@ cdef class Tree:
         if deadline_ns:
             start_ns = PyTime_MonotonicRaw()
         while done < simulations and not self.stop and self.n_nodes < node_limit:
-            if self.proving and solved(&self.bounds[0]):
+            if self.proving and solved(&self.bounds[self.root]):
                 break
-            self.simulate()
+            if self.set.open_loop:
+                self.simulate_open()
+            else:
+                self.simulate()
             done += 1
             if deadline_ns and done >= next_look:
                 now_ns = PyTime_MonotonicRaw()
@@ -820,9 +1092,17 @@ class MctsSearcher:
         if all(limits[key] is None for key in ("simulations", "nodes", "seconds")):
             limits["simulations"] = DEFAULT_SIMULATIONS
         self.limit = Limit(**limits)
+        self._trees = None      # kept with reuse=true
+        if chosen["reuse"] and not chosen["transpositions"]:
+            raise SpecError("mcts: reuse=true needs transpositions=true: states are found again by their key")
+        if chosen["chance"] == "open":
+            for key, unset in (("reuse", False), ("chance_widening", 0.0), ("grave_ref", None)):
+                if chosen[key] != unset:
+                    raise SpecError(f"mcts: {key} has no meaning with chance=open, which keeps no nodes for chance")
 
     def reset(self):
-        """Forget the graph of earlier searches."""
+        """Forget the graphs of earlier searches."""
+        self._trees = None
 
     def search(self, position, *, seed, limit=None):
         """Search from a position; see `solvers.contract.Searcher`."""
@@ -836,26 +1116,70 @@ class MctsSearcher:
         settings.widening_power = chosen["widening_power"]
         settings.best_backup = chosen["backup"] == "best"
         settings.epsilon = chosen["epsilon"]
-        settings.playout_depth = NONE if chosen["playout_depth"] is None else chosen["playout_depth"]
+        playout, playout_depth = _playout(position.rules, chosen)
+        settings.playout_depth = NONE if playout_depth is None else playout_depth
+        settings.greedy = playout == "greedy"
         settings.rollouts = chosen["rollouts"]
         settings.max_depth = min(PATH_LIMIT, limit.depth or PATH_LIMIT)
         settings.max_nodes = chosen["max_nodes"]
-        settings.greedy = chosen["playout"] == "greedy" or (
-            chosen["playout"] == "auto" and "suggest" in position.rules.abilities)
         settings.transpositions = chosen["transpositions"]
         settings.solve = chosen["solve"]
-        settings.chance_widening = settings.chance_widening_power = settings.grave_bias = 0.0
-        settings.grave_ref = NONE
+        settings.chance_widening = chosen["chance_widening"]
+        settings.chance_widening_power = chosen["chance_widening_power"]
+        settings.grave_ref = NONE if chosen["grave_ref"] is None else chosen["grave_ref"]
+        settings.grave_bias = chosen["grave_bias"]
+        settings.open_loop = chosen["chance"] == "open"
         cdef int32_t n_threads = chosen["threads"]
         deadline_ns = 0
         if limit.seconds is not None:
             spent_s = time.perf_counter() - start_s
             deadline_ns = max(1, PyTime_MonotonicRaw() + int((limit.seconds - spent_s) * 1e9))
-        trees = []
+        trees = self._trees or []
+        self._trees = None
         for thread in range(n_threads):
-            trees.append(_start(position, &settings, seed, thread))
+            if thread == len(trees):
+                trees.append(None)
+            if trees[thread] is None or not _go_on(trees[thread], position, seed, thread):
+                trees[thread] = _start(position, &settings, seed, thread)
         simulations = _run_all(trees, limit, deadline_ns)
-        return _result(trees, position, simulations, time.perf_counter() - start_s, limit)
+        result = _result(trees, position, simulations, time.perf_counter() - start_s, limit)
+        if chosen["reuse"]:
+            self._trees = trees
+        if chosen["temperature"] > 0.0 and result.action is not None and not result.exact:
+            return _tempered(result, chosen["temperature"], seed)
+        return result
+
+
+def _playout(Rules rules, parameters):
+    """(greedy or random, decisions played out or None for all), `auto` resolved for a game."""
+    playout, depth = parameters["playout"], parameters["playout_depth"]
+    if playout == "none" or (playout == "auto" and depth is None and rules.ops.estimate != NULL):
+        return "random", 0
+    if playout == "auto":
+        playout = "random" if rules.ops.suggest == NULL else "greedy"
+    return playout, depth
+
+
+def _tempered(result, temperature, seed):
+    """Draw the action in proportion to visits ** (1 / temperature)."""
+    most = max(each.visits for each in result.actions) or 1
+    weights = [(each.visits / most) ** (1.0 / temperature) for each in result.actions]
+    total = sum(weights)
+    if total == 0.0:
+        return result
+    point = Stream.keyed(seed, 1).double() * total
+    for stats, weight in zip(result.actions, weights):
+        if weight:
+            chosen = stats.action
+            point -= weight
+            if point < 0.0:
+                break
+    return dataclasses.replace(result, action=chosen, actions=tuple(
+        dataclasses.replace(stats, probability=weight / total) for stats, weight in zip(result.actions, weights)))
+
+
+cdef bint _go_on(Tree tree, Position position, seed, thread):
+    return tree.go_on(position, seed, thread)
 
 
 cdef Tree _start(Position position, const Settings *settings, seed, thread):
@@ -910,14 +1234,21 @@ cdef _stop(Tree tree):
     tree.stop = 1
 
 
-def _root(Tree tree):
+def _root(Tree tree, legal):
     """What one tree says of its root: {action: (visits, [mean], (low, high))}, mean, bounds, flags."""
-    cdef Node *node = &tree.nodes[0]
+    cdef Node *node = &tree.nodes[tree.root]
     cdef double mean[PLAYER_LIMIT]
     cdef int32_t e, i
     actions = {}
     wide = (tree.ops.min_utility, tree.ops.max_utility)
-    if node.turn >= 0:
+    if tree.set.open_loop and node.turn >= 0:
+        for action in legal:
+            e = tree.find(open_key(node.key, node.turn, action))
+            if e != NONE:
+                actions[action] = (tree.nodes[e].visits, [
+                    tree.totals[<int64_t>e * tree.n_values + i] / tree.nodes[e].visits for i in range(tree.n_values)],
+                    wide)
+    elif node.turn >= 0:
         for e in range(node.edges, node.edges + node.n_edges if node.edges != NONE else node.edges):
             bounds = (tree.seen[e].low, tree.seen[e].high) if tree.proving else wide
             values = [tree.means[<int64_t>e * tree.n_values + i] if tree.edges[e].visits else 0.0
@@ -925,23 +1256,23 @@ def _root(Tree tree):
             actions[tree.edges[e].action] = (tree.edges[e].visits, values, bounds)
     values = [0.0] * tree.n_values
     if node.visits:
-        tree.mean_of(0, mean)
+        tree.mean_of(tree.root, mean)
         values = [mean[i] for i in range(tree.n_values)]
-    bounds = (tree.bounds[0].low, tree.bounds[0].high) if tree.proving else wide
+    bounds = (tree.bounds[tree.root].low, tree.bounds[tree.root].high) if tree.proving else wide
     return actions, node.visits, values, bounds, tree.n_nodes
 
 
 def _variation(Tree tree, action):
     """The most visited line from the root, through its most visited outcomes."""
-    cdef int32_t index = 0, e, best
+    cdef int32_t index = tree.root, e, best
     cdef Node *node
-    line = []
-    while len(line) < 64:
+    line = [] if action is None or not tree.set.open_loop else [action]   # open loop: what follows depends on chance
+    while len(line) < 64 and not tree.set.open_loop:
         node = &tree.nodes[index]
         best = NONE
         if node.edges == NONE:
             break
-        for e in range(node.edges, node.edges + node.n_edges):
+        for e in range(node.edges, node.edges + (node.n_tried if node.flags & WIDENED else node.n_edges)):
             if not line and action is not None:
                 if tree.edges[e].action == action:
                     best = e
@@ -960,7 +1291,8 @@ def _result(trees, Position position, simulations, seconds, limit):
     """Put the trees' roots together."""
     cdef int32_t seat = position.ops.turn(position.tables, position.state)
     n_players = position.num_players()
-    reports = [_root(tree) for tree in trees]
+    legal = position.legal_actions() if seat >= 0 else []
+    reports = [_root(tree, legal) for tree in trees]
     n_values = len(reports[0][2])
     low = max(report[3][0] for report in reports)
     high = min(report[3][1] for report in reports)
@@ -982,7 +1314,7 @@ def _result(trees, Position position, simulations, seconds, limit):
     sign = -1.0 if n_values == 1 and seat == 1 else 1.0
     place = seat if n_values > 1 else 0
     candidates = []     # (action, visits, values, (low, high) for the seat)
-    for action in position.legal_actions():
+    for action in legal:
         parts = [report[0][action] for report in reports if action in report[0]]
         visits = sum(part[0] for part in parts)
         values = [sum(part[0] * part[1][i] for part in parts) / visits if visits else math.nan
@@ -1036,6 +1368,8 @@ def check(Rules rules, parameters=None):
             f"{rules.name} hides information from a seat, and mcts would see through it; use ismcts, which does not")
     if parameters is None:
         return
+    if parameters["playout"] == "none" and rules.ops.estimate == NULL:
+        raise UnsuitableGameError(f"playout=none needs a game with an estimate, and {rules.name} has none")
     if parameters["playout"] == "greedy" and rules.ops.suggest == NULL:
         raise UnsuitableGameError(f"playout=greedy needs a game with a rule of thumb, and {rules.name} has none")
     if parameters["playout_depth"] is not None and rules.ops.estimate == NULL:
@@ -1050,7 +1384,7 @@ PARAMETERS = {
     "nodes": Parameter(None, "end when the graph has so many nodes", kind=int, low=1),
     "depth": Parameter(None, "longest descent, decisions and chance nodes", kind=int, low=1),
     "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6),
-    "c": Parameter(0.4, "exploration, in units of the utility range", low=0.0, high=1000.0),
+    "c": Parameter(0.6, "exploration, in units of the utility range", low=0.0, high=1000.0),
     "threads": Parameter(1, "root-parallel threads, each with its share of the simulations", low=1, high=256),
     "transpositions": Parameter(True, "one node a state, however it is reached"),
     "solve": Parameter(True, "prove values (one player, or two with a zero sum)"),
@@ -1058,15 +1392,30 @@ PARAMETERS = {
         "best", "a decision's value: that of its most visited action, or the mean over all visits (plain UCT)",
         choices=("best", "mean")),
     "playout": Parameter(
-        "auto", "who plays out from a leaf; auto: the game's rule of thumb where it has one",
-        choices=("auto", "random", "greedy")),
+        "auto", "how a leaf is valued: by playing on at random or by the game's rule of thumb, or by its estimate "
+        "at once (none); auto: the first of none, greedy, random that the game offers",
+        choices=("auto", "none", "greedy", "random")),
     "epsilon": Parameter(0.0, "share of random moves in greedy playouts", low=0.0, high=1.0),
     "playout_depth": Parameter(None, "decisions played out before the game's estimate takes over", kind=int, low=0),
     "rollouts": Parameter(1, "playouts a leaf", low=1, high=10000),
     "widening": Parameter(
         1.0, "actions tried at n visits: widening * n ** widening_power, the game's suggestion first; 0: all", low=0.0),
     "widening_power": Parameter(0.5, "see widening", low=0.0, high=1.0),
-    "max_nodes": Parameter(1_000_000, "memory: nodes of one graph, with four edges each", low=16, high=500_000_000),
+    "chance": Parameter(
+        "closed", "closed: nodes for chance; open: none, chance is drawn anew in every simulation",
+        choices=("closed", "open")),
+    "chance_widening": Parameter(
+        0.0, "outcomes told apart at n visits: chance_widening * n ** chance_widening_power; 0: all", low=0.0),
+    "chance_widening_power": Parameter(0.5, "see chance_widening", low=0.0, high=1.0),
+    "grave_ref": Parameter(
+        None, "visits from which a node lends its all-moves-as-first statistics to those below (GRAVE); 0: every "
+        "node uses its own (RAVE); unset: none are kept", kind=int, low=0),
+    "grave_bias": Parameter(1e-5, "how soon an action's own mean outweighs them", low=0.0),
+    "temperature": Parameter(0.0, "play actions in proportion to visits ** (1 / temperature); 0: the best", low=0.0),
+    "reuse": Parameter(False, "keep the graph from move to move"),
+    "max_nodes": Parameter(
+        1_000_000, "memory: nodes of one graph, with four edges each, and 64 bytes each of GRAVE statistics",
+        low=16, high=500_000_000),
 }
 
 

@@ -465,7 +465,7 @@ class ValueIterationSearcher:
         check(position.rules)
         number = -1
         updates = 0
-        if self._rules is position.rules:
+        if self._rules is not None and (<Rules>self._rules)._stamp == (<Rules>position.rules)._stamp:
             number = self.graph.number_of(position)
         if number < 0:
             self.graph = _solve(position, self.parameters)

@@ -12,6 +12,7 @@ from solvers.contract import Limit
 from solvers.mcts import MctsSearcher
 from solvers.specs import make_searcher
 from tests.reference import exact
+from tests.solvers.random_trees import random_tree
 
 
 def pig(goal=100, **position):
@@ -64,7 +65,9 @@ def test_agrees_with_openspiel_on_its_own_pig():
     state = theirs.new_initial_state()
     bot = pyspiel.MCTSBot(theirs, pyspiel.RandomRolloutEvaluator(1, 7), 2.0, 20_000, 1000, False, 7, False)
     root = bot.mcts_search(state)
-    ours = MctsSearcher(simulations=20_000, c=1.0, transpositions=False, solve=False).search(pig(), seed=7)
+    ours = MctsSearcher(
+        simulations=20_000, c=1.0, transpositions=False, solve=False, playout="random", backup="mean", widening=0.0
+    ).search(pig(), seed=7)
     best = root.best_child()
     assert ours.action == best.action
     assert ours.values[0] == pytest.approx(best.total_reward / best.explore_count, abs=0.05)
@@ -126,18 +129,104 @@ def test_root_may_be_chance_or_terminal():
     assert (result.action, result.values, result.exact, result.simulations) == (None, (1.0, -1.0), True, 0)
 
 
-def test_playouts_of_other_kinds():
-    for parameters in (
+@pytest.mark.parametrize(
+    "parameters",
+    [
         {"playout": "greedy"},
-        {"playout": "greedy", "epsilon": 0.0},
+        {"playout": "greedy", "epsilon": 0.2},
+        {"playout": "random"},
+        {"playout": "none"},
         {"playout_depth": 0},
         {"playout_depth": 5, "playout": "greedy"},
-        {"rollouts": 4},
-        {"widening": 1.0},
-    ):
-        result = MctsSearcher(simulations=2000, **parameters).search(pig(), seed=1)
-        assert result.action == 0, parameters
-        assert abs(result.values[0]) < 0.5
+        {"playout": "random", "rollouts": 4},
+        {"widening": 0.0},
+        {"backup": "mean", "playout": "random"},
+        {"chance": "open"},
+        {"chance": "open", "playout": "random", "widening": 0.0},
+        {"chance_widening": 1.0},
+        {"grave_ref": 50, "playout": "random"},
+        {"grave_ref": 0, "playout": "random"},
+        {"reuse": True},
+    ],
+)
+def test_every_variant_finds_a_clear_move(pig_values, parameters):
+    """Far ahead with a large total at risk: hold; the gap to rolling on is wide."""
+    position = pig(12, scores=[4, 3], seat=1, total=8)
+    options = {action: -pig_values[exact.step(position, action)] for action in position.legal_actions()}
+    best = max(options, key=options.get)
+    assert options[best] - min(options.values()) > 0.2
+    searcher = MctsSearcher(simulations=4000, **parameters)
+    result = searcher.search(position, seed=1)
+    assert result.action == best
+    assert searcher.search(position, seed=1).action == best
+    assert result.simulations <= 4000
+
+
+def test_variants_repeat_themselves():
+    for parameters in ({"chance": "open"}, {"chance_widening": 1.0}, {"grave_ref": 20}, {"temperature": 1.0}):
+        searcher = MctsSearcher(simulations=500, playout="random", **parameters)
+        assert searcher.search(pig(), seed=4).actions == searcher.search(pig(), seed=4).actions
+
+
+def test_three_players_maximise_their_own():
+    for seed in range(5):
+        rules = random_tree(seed, levels="0c1c2", branching=(3, 3), n_players=3)
+        expected = exact.expectimax(rules.initial_position())
+        for backup in ("best", "mean"):
+            result = MctsSearcher(simulations=50_000, backup=backup).search(rules.initial_position(), seed=seed)
+            if backup == "best":
+                assert result.values == pytest.approx(expected, abs=0.05)
+            child = exact.step(rules.initial_position(), result.action)
+            assert exact.expectimax(child)[0] == pytest.approx(expected[0], abs=0.02)
+
+
+def test_random_trees_are_proven():
+    """Every tree is small enough to be searched to the end: the result is exact, and says so."""
+    for seed in range(20):
+        rules = random_tree(seed, levels="????", branching=(2, 4), cut=0.1)
+        start = rules.initial_position()
+        expected = exact.expectimax(start)[0]
+        for parameters in ({}, {"transpositions": False}, {"chance_widening": 1.0}, {"widening": 0.0}):
+            result = MctsSearcher(simulations=100_000, **parameters).search(start, seed=seed)
+            assert result.exact, (seed, parameters)
+            assert result.values[0] == pytest.approx(expected, abs=1e-12)
+            assert result.simulations < 100_000
+
+
+def test_pentaquest_scenario_is_solved():
+    start = games.spec("pentaquest").make_rules({"scenario": "one_card"}).initial_position()
+    expected = exact.expectimax(start)[0]
+    result = MctsSearcher(simulations=100_000).search(start, seed=1)
+    assert result.exact
+    assert result.values[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_reuse_goes_on_with_the_graph():
+    searcher = MctsSearcher(simulations=2000, reuse=True)
+    position = pig()
+    searcher.search(position, seed=1)
+    position.apply_action(0)
+    position.apply_action(4)
+    second = searcher.search(position, seed=2)
+    assert second.simulations == 2000
+    assert sum(stats.visits for stats in second.actions) > 2000  # visits made before count
+    searcher.reset()
+    third = searcher.search(position, seed=2)
+    assert sum(stats.visits for stats in third.actions) == 2000
+    replay = MctsSearcher(simulations=2000, reuse=True)
+    replay.search(pig(), seed=1)
+    assert replay.search(position, seed=2).actions == second.actions
+
+
+def test_temperature_draws_by_visits():
+    searcher = MctsSearcher(simulations=200, c=5.0, temperature=1.0, playout="random")
+    played = [0, 0]
+    for seed in range(200):
+        result = searcher.search(pig(), seed=seed)
+        visits = [stats.visits for stats in result.actions]
+        assert result.actions[0].probability == pytest.approx(visits[0] / sum(visits))
+        played[result.action] += 1
+    assert min(played) > 30
 
 
 def test_root_statistics_are_complete():
@@ -165,5 +254,17 @@ def test_hidden_information_is_refused():
 def test_wrong_parameters():
     with pytest.raises(SpecError, match="no parameter 'budget'"):
         MctsSearcher(budget=3)
+    with pytest.raises(SpecError, match="reuse=true needs transpositions=true"):
+        MctsSearcher(reuse=True, transpositions=False)
+    with pytest.raises(SpecError, match="grave_ref has no meaning with chance=open"):
+        MctsSearcher(chance="open", grave_ref=5)
+    blind = random_tree(1, levels="0c", branching=(2, 2)).initial_position()
+    for parameters, words in (
+        ({"playout": "greedy"}, "rule of thumb"),
+        ({"playout": "none"}, "estimate"),
+        ({"playout_depth": 3}, "estimate"),
+    ):
+        with pytest.raises(UnsuitableGameError, match=words):
+            MctsSearcher(**parameters).search(blind, seed=0)
     with pytest.raises(LimitError, match="seconds"):
         MctsSearcher(seconds=-1.0)
