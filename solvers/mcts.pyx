@@ -33,7 +33,7 @@ import time
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.time cimport PyTime_MonotonicRaw
-from libc.math cimport ceil, log, pow, sqrt
+from libc.math cimport ceil, pow, sqrt
 from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
@@ -48,8 +48,10 @@ from engine_ext.game cimport (
 from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, Stream, rng_below, rng_below64, rng_combine, rng_double, rng_seed_keys
 from solvers.common cimport StateBuffer, one_value
+from solvers.portable cimport portable_log
 
 from engine_ext.errors import SpecError, UnsuitableGameError
+from solvers.budget import simulation_limit
 from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
 
 
@@ -128,18 +130,23 @@ cdef void _fill_tables() noexcept:
     ROOT_LOG[0] = ROOT_LOG[1] = 0.0
     INVERSE_ROOT[0] = 1.0
     for n in range(1, TABLE):
-        ROOT_LOG[n] = sqrt(log(<double>n))
+        ROOT_LOG[n] = sqrt(portable_log(<double>n))
         INVERSE_ROOT[n] = 1.0 / sqrt(<double>n)
 
 _fill_tables()
 
 
 cdef inline double root_log(int32_t n) noexcept nogil:
-    return ROOT_LOG[n] if n < TABLE else sqrt(log(<double>n))
+    return ROOT_LOG[n] if n < TABLE else sqrt(portable_log(<double>n))
 
 
 cdef inline double inverse_root(int32_t n) noexcept nogil:
     return INVERSE_ROOT[n] if n < TABLE else 1.0 / sqrt(<double>n)
+
+
+cdef inline double power_of(double base, double power) noexcept nogil:
+    """base ** power; the default power with the same bits on every machine."""
+    return sqrt(base) if power == 0.5 else pow(base, power)
 
 
 cdef inline bint solved(const Bounds *bounds) noexcept nogil:
@@ -428,7 +435,7 @@ cdef class Tree:
         QUANDARY_CHECK(0 < count <= self.ops.max_outcomes, "outcomes() must list 1 to max_outcomes")
         node.n_edges = count
         node.flags |= EXPANDED
-        if self.set.chance_widening > 0.0 and self.set.chance_widening * pow(
+        if self.set.chance_widening > 0.0 and self.set.chance_widening * power_of(
                 <double>node.visits + 1.0, self.set.chance_widening_power) < count:
             node.flags |= WIDENED
             node.n_open = count     # the outcomes without an edge stay open
@@ -465,7 +472,7 @@ cdef class Tree:
         cdef Node *node = &self.nodes[index]
         cdef int32_t e, i, count, outcome, room, first
         cdef int64_t total = 0
-        cdef double allowed = ceil(self.set.chance_widening * pow(
+        cdef double allowed = ceil(self.set.chance_widening * power_of(
             <double>node.visits + 1.0, self.set.chance_widening_power))
         if node.n_tried < allowed or node.n_tried == 0:
             outcome = self.ops.sample(self.tables, state, &self.rng)
@@ -619,7 +626,7 @@ cdef class Tree:
         cdef double explore, score, best = -1e300, scale = self.scale
         cdef int32_t stride = self.n_values
         if self.set.widening > 0.0:
-            explore = ceil(self.set.widening * pow(<double>node.visits, self.set.widening_power))
+            explore = ceil(self.set.widening * power_of(<double>node.visits, self.set.widening_power))
             if explore < allowed:
                 allowed = max(1, <int32_t>explore)
         if self.reference != NONE:
@@ -957,7 +964,7 @@ cdef class Tree:
                 best = score
                 action, pick[0] = ids[i], child
         if self.set.widening > 0.0:
-            allowed = max(1.0, ceil(self.set.widening * pow(<double>self.nodes[index].visits, self.set.widening_power)))
+            allowed = max(1.0, ceil(self.set.widening * power_of(<double>self.nodes[index].visits, self.set.widening_power)))
         if n_new and (n_tried < allowed):
             pick[0] = NONE
             action = fresh
@@ -1079,7 +1086,7 @@ class MctsSearcher:
 
     Raises:
         SpecError: parameters that contradict each other.
-        LimitError: a limit out of range.
+        LimitError: a limit out of range, or one that never ends a search.
     """
 
     def __init__(self, **parameters):
@@ -1204,8 +1211,8 @@ def _run(Tree tree, simulations, node_limit, deadline_ns):
 
 def _run_all(trees, limit, deadline_ns):
     """Run the trees side by side, each with its share of the limit; returns all simulations."""
-    most = 2**62 if limit.simulations is None else limit.simulations
     nodes = 2**62 if limit.nodes is None else limit.nodes
+    most = simulation_limit(limit) or 2**62
     n = len(trees)
     shares = [(most // n + (k < most % n), max(1, nodes // n), deadline_ns) for k in range(n)]
     if n == 1:
@@ -1381,7 +1388,8 @@ DEFAULT_SIMULATIONS = 1000
 PARAMETERS = {
     "simulations": Parameter(
         None, f"simulations a move; {DEFAULT_SIMULATIONS} where no limit is given", kind=int, low=1),
-    "nodes": Parameter(None, "end when the graph has so many nodes", kind=int, low=1),
+    "nodes": Parameter(
+        None, "nodes of the graph, and no more simulations than that", kind=int, low=1),
     "depth": Parameter(None, "longest descent, decisions and chance nodes", kind=int, low=1),
     "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6),
     "c": Parameter(0.6, "exploration, in units of the utility range", low=0.0, high=1000.0),
