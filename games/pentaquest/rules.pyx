@@ -697,7 +697,7 @@ cdef class PentaquestRules(Rules):
         if "deck" in position:
             deck = self._count_names("deck", position["deck"])
         else:
-            deck = [len(cards) - quest[kind] for kind, cards in enumerate(self.kinds)]
+            deck = [max(0, len(cards) - quest[kind]) for kind, cards in enumerate(self.kinds)]
         first = 0
         captured_symbols = [0] * N_SYMBOLS
         for kind, cards in enumerate(self.kinds):

@@ -1,0 +1,66 @@
+"""The table in the terminal says what there is to see, and where the cards come from."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+import games
+from engine_ext.position import Position
+from engine_ext.rng import Stream
+
+SPEC = games.spec("pentaquest")
+
+
+def shown(position: Position, seat: int = 0) -> str:
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(SPEC.render(position, seat))
+    return console.export_text()
+
+
+def test_the_table_shows_cards_dice_armies_and_choices() -> None:
+    rules = SPEC.make_rules({"scenario": "tiny", "players": 2})
+    position = rules.from_dict(
+        {
+            "deck": [],
+            "quest": ["Marsh Toad", "Stone Gargoyle"],
+            "armies": [{"add": 1}, {"reroll": 1}],
+            "discards": [0, 1],
+            "turn": 4,
+            "dice": [2, 2, 3, 4, 5],
+        }
+    )
+    text = shown(position)
+    for part in ("Marsh Toad", "Stone Gargoyle", "☀ ☀ ☾ ☾", "can be beaten", "player 0 (you)", "reconstructed"):
+        assert part in text
+    assert "beat Marsh Toad" in text
+    assert "beat Stone Gargoyle" not in text
+    assert "add 5 to 6" in text
+    assert "free rerolls left: 1" in text
+    # Two pairs or four of a kind from 2 2 3 4 5 with one reroll. Keeping 2 2 3 and rolling two dice: any pair (6 of
+    # 36, two twos among them) or one 3 and another (11 of 36, two threes counted already): 16 of 36.
+    # Keeping 2 2 and rolling three: a pair of another number, or two twos: no better.
+    assert "44.4% by the dice" in text
+
+
+def test_the_end_says_how_it_ended() -> None:
+    rules = SPEC.make_rules({"scenario": "tiny"})
+    lost = rules.from_dict({"quest": ["Marsh Toad", "Stone Gargoyle"], "step": "over"})
+    assert "Lost" in shown(lost)
+    won = rules.from_dict({"deck": [], "quest": [], "armies": [{"add": 1, "sub": 1}], "discards": [3]})
+    assert "Won: 2 cards kept" in shown(won)
+
+
+def test_every_step_of_a_game_can_be_shown() -> None:
+    rules = SPEC.make_rules({"players": 3, "original": True, "scenario": "small"})
+    stream = Stream(4)
+    position = rules.initial_position()
+    for _ in range(200):
+        assert shown(position, 2)
+        if position.is_terminal():
+            break
+        if position.is_chance_node():
+            position.apply_action(position.sample(stream))
+        else:
+            position.apply_action(position.random_action(stream))
