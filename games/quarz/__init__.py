@@ -3,6 +3,7 @@
 from engine_ext.position import Rules
 from games.quarz.cards import records
 from games.quarz.rules import QuarzRules
+from games.quarz.view import render
 from games.spec import GameSpec
 
 
@@ -48,5 +49,6 @@ GAME = GameSpec(
     },
     players=(2, 4),
     hidden_information=True,
+    view=render,
     records=_records,
 )

@@ -835,7 +835,7 @@ cdef class QuarzRules(Rules):
                 if observer >= 0 and seat != observer:
                     monster["unseen"] = monster.pop("draw")
         made["to_move"] = v.actor
-        made["doing"] = _FRAME_NAMES[v.stack[v.depth - 1].kind] if v.depth else ""
+        made["doing"] = "over" if v.actor == TERMINAL else _FRAME_NAMES[v.stack[v.depth - 1].kind] if v.depth else ""
         made["frame"] = [v.stack[v.depth - 1].a, v.stack[v.depth - 1].b, v.stack[v.depth - 1].c,
                          v.stack[v.depth - 1].step, v.stack[v.depth - 1].f] if v.depth else []
         made["points"] = [points2(&self.data, &v, seat) / 2.0 for seat in range(self.data.players)]

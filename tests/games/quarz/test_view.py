@@ -1,0 +1,80 @@
+"""The drawings: what a seat sees and nothing else."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+import games
+from engine_ext.rng import Stream
+from games.quarz.view import board_svg, board_text, edges_of, render
+from tests.games.quarz.test_cases import position_of, rules_for
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def printed(renderable: object) -> str:
+    console = Console(width=160, record=True, file=open("/dev/null", "w"))  # noqa: SIM115  # closed with the process
+    console.print(renderable)
+    return console.export_text()
+
+
+def test_the_board_in_the_terminal() -> None:
+    """The 2-player board: a row of hexes with their edges, by hand."""
+    rules = rules_for()
+    position = position_of(rules, {"P1.1": {"at": [0, 0]}, "tiles": {"1,0": ["brook", 3], "-1,0": ["shard", 0]}})
+    lines = board_text(rules.board, rules.content, rules.scene(position, 0)).plain.splitlines()
+    assert "    │       # 1a  * ≈       │       │" in lines
+    assert "    │       #  alt  ≈       │       │" in lines
+
+
+@pytest.mark.parametrize("name", ["2p", "3p", "4p", "4p_alt_hexagon", "3p_alt_hexagon"])
+def test_every_board_is_drawn_whole(name: str) -> None:
+    content = rules_for().content
+    board = content.boards[name]
+    text = board_text(board, content).plain
+    assert text.count("▒▒▒") == len(board.impassable)
+    assert text.count("alt") == text.count("*") == 1
+    root = ElementTree.fromstring(board_svg(board, content))
+    assert len(list(root.iter(f"{SVG}polygon"))) == len(board.cells) + 1  # and the idol
+
+
+def test_the_svg_shows_edges_and_monsters() -> None:
+    rules = rules_for()
+    given = {"P1.1": {"at": [0, 0]}, "tiles": {"1,0": ["bend", 0], "-1,0": ["shard", 0]}, "melted": [[0, 1]]}
+    scene = rules.scene(position_of(rules, given), -1)
+    edges = edges_of(rules.board, rules.content, scene)
+    # bend: E and SE sides of (1,0), each from both sides; shard: E side of (-1,0), from both sides
+    assert sorted(edges.values()) == ["crystal"] * 2 + ["water"] * 4
+    root = ElementTree.fromstring(board_svg(rules.board, rules.content, scene))
+    assert len(list(root.iter(f"{SVG}circle"))) == 6
+    titles = [line[0].text for line in root.iter(f"{SVG}line")]
+    assert sorted(str(title) for title in titles) == sorted(edges.values())
+
+
+def test_water_at_a_floe_is_drawn_frozen() -> None:
+    rules = rules_for()
+    scene = rules.scene(position_of(rules, {"tiles": {"1,1": ["brook", 3]}, "melted": [[0, 1]]}), -1)
+    assert edges_of(rules.board, rules.content, scene) == {}
+
+
+def test_a_drawing_shows_only_what_the_seat_sees() -> None:
+    rules = games.spec("quarz").make_rules({"players": 3, "draft": "random", "tiles": "random"})
+    stream, position = Stream(12), rules.initial_position()
+    for step in range(250):
+        if position.is_terminal():
+            break
+        if step % 10 == 0:
+            for seat in range(3):
+                assert printed(render(position, seat)) == printed(render(position.resample(seat, stream), seat))
+        actions = position.legal_actions()
+        position.apply_action(actions[stream.below(len(actions))])
+
+
+def test_the_own_hand_is_shown() -> None:
+    rules = rules_for()
+    position = position_of(rules, {"P1.1": {"hand": ["Toilet Paper/1"]}})
+    assert "Toilet Paper/1" in printed(render(position, 0))
+    assert "Toilet Paper/1" not in printed(render(position, 1))
