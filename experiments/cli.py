@@ -107,12 +107,16 @@ def _kept(folder_hint: str) -> Iterator[None]:
 @app.command("games")
 def list_games(
     game: Annotated[str | None, typer.Argument(help="a game, with parameters or without; none: list all")] = None,
+    board: Annotated[str, typer.Option(help="draw this board of the game, here and as SVG")] = "",
+    svg: Annotated[Path | None, typer.Option(help="where the SVG goes; else GAME-BOARD.svg here")] = None,
 ) -> None:
-    """The games there are, or one game: parameters, scenarios, provenance of its data."""
+    """The games there are, or one game: parameters, scenarios, provenance of its data; or one of its boards."""
     from experiments import listing
 
     console = _console()
-    if game is None:
+    if board:
+        listing.draw_board(game or "", board, svg, console)
+    elif game is None:
         listing.print_games(console)
     else:
         listing.print_game(game, console)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 import games
+from engine_ext.errors import ParameterError
 from experiments import gametext, ladder, manifest
 from experiments.gametext import Game
 from solvers import specs
@@ -74,6 +77,23 @@ def print_game(text: str, console: Console) -> None:
             table.add_row(kind, str(count), f"{100 * count / total:.0f} %", _MEANING.get(kind, ""))
         console.print(table)
     console.print(ladder.explain(rules), markup=False)
+
+
+def draw_board(text: str, board: str, svg: Path | None, console: Console) -> None:
+    """Print one board of a game and write it as SVG.
+
+    Raises:
+        ParameterError: no such game or board, or a game without boards.
+    """
+    name = text.partition("(")[0]
+    spec = games.spec(name)
+    if spec.draw_board is None:
+        raise ParameterError(f"{spec.name} has no boards to draw")
+    drawing, picture = spec.draw_board(board)
+    path = svg or Path(f"{spec.name}-{board}.svg")
+    path.write_text(picture, encoding="utf-8")
+    console.print(drawing)
+    console.print(f"written to {path}", markup=False)
 
 
 _MEANING = {

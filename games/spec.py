@@ -62,6 +62,8 @@ class GameSpec:
         provides_tensor: whether `Rules.observe_tensor` works.
         view: `render(position, seat)` for the terminal, a rich renderable; None shows the
             observation string.
+        draw_board: for games whose boards are data: a board's name to (rich renderable, SVG text);
+            raises ParameterError for an unknown board.
         records: the data records in use under some parameters, for the count of provenances:
             a function from a Rules object to a list of dicts with keys `kind`, `name`,
             `provenance`.
@@ -79,6 +81,7 @@ class GameSpec:
     provides_tensor: bool = True
     parameter_help: Mapping[str, str] = field(default_factory=dict)
     view: Callable[[Position, int], Any] | None = None
+    draw_board: Callable[[str], tuple[Any, str]] | None = None
     records: Callable[[Rules], list[dict[str, str]]] | None = None
 
     @cached_property

@@ -3,7 +3,7 @@
 from engine_ext.position import Rules
 from games.quarz.cards import records
 from games.quarz.rules import QuarzRules
-from games.quarz.view import render
+from games.quarz.view import draw_board, render
 from games.spec import GameSpec
 
 
@@ -50,5 +50,6 @@ GAME = GameSpec(
     players=(2, 4),
     hidden_information=True,
     view=render,
+    draw_board=draw_board,
     records=_records,
 )

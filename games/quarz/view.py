@@ -16,9 +16,10 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from engine_ext.errors import ParameterError
 from engine_ext.position import Position
 from games.quarz.board import DIRECTIONS, Board, Cell
-from games.quarz.cards import Content
+from games.quarz.cards import Content, read_content
 from games.quarz.rules import QuarzRules
 
 SEAT_COLOURS = ("red", "cyan", "yellow", "green")
@@ -140,6 +141,19 @@ def board_text(board: Board, content: Content, scene: Scene | None = None) -> Te
         drawn.rstrip()
         lines.append(drawn)
     return Text("\n").join(lines)
+
+
+def draw_board(name: str) -> tuple[Text, str]:
+    """One board of the data files: for the terminal, and as SVG.
+
+    Raises:
+        ParameterError: there is none of that name.
+    """
+    content = read_content()
+    if name not in content.boards:
+        raise ParameterError(f"quarz: no board is called {name!r}; there are: {', '.join(content.boards)}")
+    board = content.boards[name]
+    return board_text(board, content), board_svg(board, content)
 
 
 def _monster_row(seat: int, k: int, monster: Mapping[str, Any], own: bool) -> list[str]:

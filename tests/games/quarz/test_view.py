@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -10,6 +11,7 @@ from rich.console import Console
 import games
 from engine_ext.rng import Stream
 from games.quarz.view import board_svg, board_text, edges_of, render
+from tests.experiments.command import quandary
 from tests.games.quarz.test_cases import position_of, rules_for
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -71,6 +73,19 @@ def test_a_drawing_shows_only_what_the_seat_sees() -> None:
                 assert printed(render(position, seat)) == printed(render(position.resample(seat, stream), seat))
         actions = position.legal_actions()
         position.apply_action(actions[stream.below(len(actions))])
+
+
+def test_the_command_draws_a_board(tmp_path: Path) -> None:
+    done = quandary("games", "quarz", "--board", "4p", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("▒▒▒") == 4
+    assert ElementTree.parse(tmp_path / "quarz-4p.svg").getroot().tag == f"{SVG}svg"
+    refused = quandary("games", "quarz", "--board", "5p", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "there are: 4p" in refused.stderr
+    refused = quandary("games", "quandary_pig", "--board", "4p", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "no boards" in refused.stderr
 
 
 def test_the_own_hand_is_shown() -> None:
