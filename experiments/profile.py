@@ -183,8 +183,12 @@ def python_mcts(game: pyspiel.Game, state: pyspiel.State, seed: int, *, hidden: 
 
 
 def own_mcts(spec: str, position: Position, seed: int, simulations: int) -> Callable[[int], float]:
-    """A batch for a Meter: n searches of so many simulations by one of our searchers, a new tree each."""
-    searcher = specs.make_searcher(f"{spec}(simulations={simulations})", position.rules)
+    """A batch for a Meter: n searches of so many simulations by one of our searchers, a new tree each.
+
+    `mcts` is set to what OpenSpiel's does: plain UCT on a tree, one random playout a leaf.
+    """
+    like = ",playout=random,transpositions=false,solve=false,backup=mean,widening=0,c=1" if spec == "mcts" else ""
+    searcher = specs.make_searcher(f"{spec}(simulations={simulations}{like})", position.rules)
 
     def search(searches: int) -> float:
         done = 0

@@ -964,7 +964,8 @@ cdef class Tree:
                 best = score
                 action, pick[0] = ids[i], child
         if self.set.widening > 0.0:
-            allowed = max(1.0, ceil(self.set.widening * power_of(<double>self.nodes[index].visits, self.set.widening_power)))
+            allowed = self.set.widening * power_of(<double>self.nodes[index].visits, self.set.widening_power)
+            allowed = max(1.0, ceil(allowed))
         if n_new and (n_tried < allowed):
             pick[0] = NONE
             action = fresh
@@ -1086,7 +1087,7 @@ class MctsSearcher:
 
     Raises:
         SpecError: parameters that contradict each other.
-        LimitError: a limit out of range, or one that never ends a search.
+        LimitError: a limit out of range.
     """
 
     def __init__(self, **parameters):
@@ -1212,7 +1213,7 @@ def _run(Tree tree, simulations, node_limit, deadline_ns):
 def _run_all(trees, limit, deadline_ns):
     """Run the trees side by side, each with its share of the limit; returns all simulations."""
     nodes = 2**62 if limit.nodes is None else limit.nodes
-    most = simulation_limit(limit) or 2**62
+    most = simulation_limit(limit, DEFAULT_SIMULATIONS) or 2**62
     n = len(trees)
     shares = [(most // n + (k < most % n), max(1, nodes // n), deadline_ns) for k in range(n)]
     if n == 1:
