@@ -150,13 +150,12 @@ cdef class SequenceForm:
         run, other, lane, payoff = run[order], other[order], (own % LANES)[order], payoff[order]
         new = np.flatnonzero((np.diff(run, prepend=-1) != 0) | (np.diff(other, prepend=-1) != 0))
         index = np.repeat(np.arange(len(new)), np.diff(new, append=len(run)))
-        n_terms = len(np.unique(index * LANES + lane))
+        used = np.bitwise_or.reduceat(1 << lane, new)     # lanes of each entry, as bits
+        n_terms = int(np.array([bin(mask).count("1") for mask in range(1 << LANES)])[used].sum())
         if n_terms < _LEAST_FILL * len(new):
             self._lay_out_terms(arrays, run * LANES + lane, [other], payoff)
             return
-        entry = np.zeros(len(new) * LANES)
-        np.add.at(entry, index * LANES + lane, payoff)
-        entry = entry.reshape(-1, LANES)
+        entry = np.bincount(index * LANES + lane, weights=payoff, minlength=len(new) * LANES).reshape(-1, LANES)
         entry_run, column = run[new], other[new]
         # Group the runs by their number of entries.
         starts = np.flatnonzero(np.diff(entry_run, prepend=-1))
