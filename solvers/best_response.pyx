@@ -165,6 +165,51 @@ def expected_values(policy):
     return np.asarray(out)
 
 
+def backward_induction(FlatTree tree not None):
+    """Exact play of a game of perfect information: every player takes what is best for itself.
+
+    With two players and utilities that sum to zero this is the game's value. Ties go to the lowest
+    action. Trees with merged states are accepted.
+
+    Returns:
+        (float64[n_players] values of the root, TabularPolicy)
+
+    Raises:
+        UnsuitableGameError: the game hides information.
+    """
+    if tree.hidden_information:
+        raise UnsuitableGameError(f"{tree.name}: backward induction needs perfect information")
+    cdef const TreeTables *t = &tree.tables
+    cdef double[:, ::1] value = np.zeros((tree.n_nodes, tree.n_players))
+    choice = np.zeros(tree.n_sequences)
+    cdef double[::1] policy = choice
+    cdef int32_t node, child, best, best_edge, edge, player, seat, first
+    with nogil:
+        for node in range(t.n_nodes - 1, -1, -1):
+            seat = t.player[node]
+            first = t.first[node]
+            if seat == TERMINAL:
+                for player in range(t.n_players):
+                    value[node, player] = t.utility[<int64_t>t.infoset[node] * t.n_players + player]
+                continue
+            best, best_edge = -1, first
+            for edge in range(first, first + t.count[node]):
+                child = edge if t.target == NULL else t.target[edge]
+                if seat == CHANCE:
+                    for player in range(t.n_players):
+                        value[node, player] += t.prob[edge] * value[child, player]
+                elif best < 0 or value[child, seat] > value[best, seat]:
+                    best, best_edge = child, edge
+            if seat != CHANCE:
+                for player in range(t.n_players):
+                    value[node, player] = value[best, player]
+                # States of one set are one position: they all choose alike.
+                for edge in range(t.info_first[t.infoset[node]], t.info_first[t.infoset[node] + 1]):
+                    policy[edge] = 0.0
+                policy[t.info_first[t.infoset[node]] + best_edge - first] = 1.0
+    return np.asarray(value)[0].copy(), TabularPolicy(tree, choice)
+
+
 def nash_conv(policy, *, sequences=None):
     """Sum over the players of what each would gain by its best response.
 

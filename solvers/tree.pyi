@@ -82,5 +82,6 @@ def extract(
     progress: Callable[[int, float], None] | None = None,
     information: str = "auto",
     depth: int | None = None,
+    merge: str = "off",
 ) -> FlatTree: ...
 def as_game(source: Any, **options: Any) -> TreeRules: ...

@@ -196,7 +196,6 @@ cdef object take_pool(Pool *pool, dtype):
 cdef struct Frame:
     int32_t node
     int32_t next      # index of the edge to follow next
-    int32_t serial    # merged graphs: number of the node in order of first visit
 
 
 cdef class _Builder:
@@ -546,6 +545,190 @@ cdef class _Builder:
         }
 
 
+cdef class _Merger:
+    """Walks a game of perfect information depth first, following each state once.
+
+    Nodes are numbered as they are met; afterwards they are renumbered by reverse order of leaving,
+    which puts every parent before its children.
+    """
+    cdef int32_t n_players
+    cdef bint exact                # states are equal only where their bytes are, too
+    cdef Pool player, first, count, row, key, check, left
+    cdef Pool action, prob, target, utility
+    cdef int32_t *table            # open addressing: node + 1, 0 where free
+    cdef uint64_t mask
+    cdef Pool frames, states
+    cdef int32_t depth
+    cdef int64_t n_left            # nodes left for good
+
+    def __cinit__(self, n_players, exact):
+        self.n_players, self.exact = n_players, exact
+        self.player.item = 1
+        self.first.item = self.count.item = self.row.item = self.left.item = 4
+        self.action.item = self.target.item = 4
+        self.key.item = self.check.item = self.prob.item = self.utility.item = 8
+        self.frames.item = sizeof(Frame)
+        self.states.item = 1
+        self.mask = 1023
+        self.table = <int32_t *>malloc((self.mask + 1) * sizeof(int32_t))
+        if self.table == NULL:
+            raise MemoryError
+        memset(self.table, 0, (self.mask + 1) * sizeof(int32_t))
+        self.depth = -1
+
+    def __dealloc__(self):
+        cdef Pool *pools[13]
+        pools[:] = [
+            &self.player, &self.first, &self.count, &self.row, &self.key, &self.check, &self.left, &self.action,
+            &self.prob, &self.target, &self.utility, &self.frames, &self.states,
+        ]
+        for i in range(13):
+            free(pools[i].data)
+        free(self.table)
+
+    cdef int rehash(self) noexcept nogil:
+        cdef uint64_t mask = self.mask * 4 + 3, slot
+        cdef int32_t *table = <int32_t *>malloc((mask + 1) * sizeof(int32_t))
+        cdef int32_t i
+        if table == NULL:
+            return -1
+        memset(table, 0, (mask + 1) * sizeof(int32_t))
+        for i in range(<int32_t>self.player.size):
+            slot = (<uint64_t *>self.key.data)[i] & mask
+            while table[slot]:
+                slot = (slot + 1) & mask
+            table[slot] = i + 1
+        free(self.table)
+        self.table = table
+        self.mask = mask
+        return 0
+
+    cdef int visit(self, const GameOps *ops, const void *tables, const void *state, int32_t depth_left,
+                   int32_t *out) noexcept nogil:
+        """The node of a state into `out`; a new one gets a frame whose state is in place already."""
+        cdef int32_t ids[LEGAL_LIMIT]
+        cdef double probs[OUTCOME_LIMIT]
+        # A cut leaf is not the state itself, so what is left of the depth belongs to the key.
+        cdef uint64_t key = rng_combine(ops.state_key(tables, state), depth_left)
+        cdef uint64_t check = hash_bytes(state, ops.state_size, _EXACT_SEED_C) if self.exact else 0
+        cdef uint64_t slot = key & self.mask
+        cdef int64_t node = self.player.size, first = self.action.size, row = -1
+        cdef int32_t seat, count = 0, found, i
+        while self.table[slot]:
+            found = self.table[slot] - 1
+            if (<uint64_t *>self.key.data)[found] == key and (<uint64_t *>self.check.data)[found] == check:
+                out[0] = found
+                return DONE
+            slot = (slot + 1) & self.mask
+        if node >= _NODE_LIMIT_C or first >= _NODE_LIMIT_C - LEGAL_LIMIT:
+            return FULL
+        seat = ops.turn(tables, state)
+        if seat == TERMINAL or depth_left == 0:
+            row = self.utility.size // self.n_players
+            if pool_grow(&self.utility, self.n_players) < 0:
+                return NO_MEMORY
+            if seat == TERMINAL:
+                ops.returns(tables, state, (<double *>self.utility.data) + row * self.n_players)
+            else:
+                ops.estimate(tables, state, (<double *>self.utility.data) + row * self.n_players)
+            seat, first = TERMINAL, 0
+        else:
+            count = ops.outcomes(tables, state, ids, probs) if seat == CHANCE else ops.legal(tables, state, ids)
+            if (pool_grow(&self.action, count) < 0 or pool_grow(&self.prob, count) < 0
+                    or pool_grow(&self.target, count) < 0):
+                return NO_MEMORY
+            for i in range(count):
+                (<int32_t *>self.action.data)[first + i] = ids[i]
+                (<double *>self.prob.data)[first + i] = probs[i] if seat == CHANCE else 1.0
+        if (pool_grow(&self.player, 1) < 0 or pool_grow(&self.first, 1) < 0 or pool_grow(&self.count, 1) < 0
+                or pool_grow(&self.row, 1) < 0 or pool_grow(&self.key, 1) < 0 or pool_grow(&self.check, 1) < 0
+                or pool_grow(&self.left, 1) < 0):
+            return NO_MEMORY
+        (<int8_t *>self.player.data)[node] = seat
+        (<int32_t *>self.first.data)[node] = <int32_t>first
+        (<int32_t *>self.count.data)[node] = count
+        (<int32_t *>self.row.data)[node] = <int32_t>row
+        (<uint64_t *>self.key.data)[node] = key
+        (<uint64_t *>self.check.data)[node] = check
+        self.table[slot] = <int32_t>node + 1
+        if <uint64_t>node * 2 > self.mask and self.rehash() < 0:
+            return NO_MEMORY
+        out[0] = <int32_t>node
+        self.depth += 1
+        (<Frame *>self.frames.data)[self.depth].node = <int32_t>node
+        (<Frame *>self.frames.data)[self.depth].next = 0
+        return DONE
+
+    cdef int room(self, const GameOps *ops) noexcept nogil:
+        """Make room for one frame more than there are."""
+        if self.frames.size <= self.depth + 1 and (
+                pool_grow(&self.frames, 1) < 0 or pool_grow(&self.states, ops.state_size) < 0):
+            return NO_MEMORY
+        return DONE
+
+    cdef int start(self, const GameOps *ops, const void *tables, const void *state, int32_t limit) noexcept nogil:
+        cdef int32_t node
+        if self.room(ops) != DONE:
+            return NO_MEMORY
+        memcpy(self.states.data, state, ops.state_size)
+        return self.visit(ops, tables, self.states.data, limit, &node)
+
+    cdef int walk(self, const GameOps *ops, const void *tables, int64_t pause_at, int32_t limit) noexcept nogil:
+        """Go on until the graph is whole (DONE) or has `pause_at` nodes (PAUSED)."""
+        cdef Frame *frame
+        cdef int32_t node, edge, child
+        cdef char *state
+        cdef int status
+        while self.depth >= 0:
+            frame = (<Frame *>self.frames.data) + self.depth
+            node = frame.node
+            if frame.next == (<int32_t *>self.count.data)[node]:
+                (<int32_t *>self.left.data)[node] = <int32_t>self.n_left
+                self.n_left += 1
+                self.depth -= 1
+                continue
+            if self.player.size >= pause_at:
+                return PAUSED
+            edge = (<int32_t *>self.first.data)[node] + frame.next
+            frame.next += 1
+            if self.room(ops) != DONE:
+                return NO_MEMORY
+            state = self.states.data + <int64_t>(self.depth + 1) * ops.state_size
+            memcpy(state, state - ops.state_size, ops.state_size)
+            ops.apply(tables, state, (<int32_t *>self.action.data)[edge])
+            status = self.visit(ops, tables, state, limit - self.depth - 1 if limit >= 0 else -1, &child)
+            if status != DONE:
+                return status
+            (<int32_t *>self.target.data)[edge] = child
+        return DONE
+
+    cdef dict take(self):
+        """The arrays by name, in the final order."""
+        free(self.table)
+        self.table = NULL
+        left = take_pool(&self.left, np.int32)
+        place = (len(left) - 1 - left).astype(np.int32)        # node met -> final number
+        order = np.empty_like(place)
+        order[place] = np.arange(len(place), dtype=np.int32)
+        player = take_pool(&self.player, np.int8)[order]
+        decisions = np.flatnonzero(player >= 0)
+        infoset = take_pool(&self.row, np.int32)[order]
+        infoset[decisions] = np.arange(len(decisions), dtype=np.int32)
+        count = take_pool(&self.count, np.int32)[order]
+        info_first = np.zeros(len(decisions) + 1, dtype=np.int32)
+        np.cumsum(count[decisions], out=info_first[1:])
+        info_parent = np.full(len(decisions), MIXED_SEQUENCES, dtype=np.int32)
+        take_pool(&self.check, np.uint64)
+        return {
+            "player": player, "first": take_pool(&self.first, np.int32)[order], "count": count, "infoset": infoset,
+            "action": take_pool(&self.action, np.int32), "prob": take_pool(&self.prob, np.float64),
+            "target": place[take_pool(&self.target, np.int32)],
+            "utility": take_pool(&self.utility, np.float64).reshape(-1, self.n_players),
+            "info_player": player[decisions], "info_first": info_first, "info_parent": info_parent,
+            "info_key": take_pool(&self.key, np.uint64)[order][decisions],
+        }
+
+
 cdef class _Labels:
     """Texts of a pyspiel game, gathered on the way: information states and action names."""
     cdef str game
@@ -613,7 +796,7 @@ def estimate_size(source, *, probes=1000, depth=None, seed=0):
     return source.probe(probes, seed)
 
 
-def extract(source, *, max_nodes=None, progress=None, information="auto", depth=None):
+def extract(source, *, max_nodes=None, progress=None, information="auto", depth=None, merge="off"):
     """Extract a whole game into a `FlatTree`.
 
     Args:
@@ -626,6 +809,9 @@ def extract(source, *, max_nodes=None, progress=None, information="auto", depth=
             key for OpenSpiel's, whose information states have perfect recall by contract.
         depth: cut the tree there, nodes below the root (at least 1), and take the game's own
             estimate as the utility; native games only.
+        merge: make one node of equal states, native games of perfect information only: "exact" where
+            state keys and state bytes agree, "key" where the keys do (64 bits: ten million states
+            collide with odds of 3e-6), "off" for a tree.
 
     Returns:
         FlatTree
@@ -636,7 +822,12 @@ def extract(source, *, max_nodes=None, progress=None, information="auto", depth=
     """
     if information not in ("auto", "recall", "key"):
         raise ParameterError(f"information is {information!r}, allowed are auto, recall, key")
-    return _Source(source, depth).extract(max_nodes, progress, information)
+    if merge not in ("off", "exact", "key"):
+        raise ParameterError(f"merge is {merge!r}, allowed are off, exact, key")
+    source = _Source(source, depth)
+    if merge != "off":
+        source.require_mergeable()
+    return source.extract(max_nodes, progress, information, merge)
 
 
 class _Source:
@@ -713,6 +904,12 @@ class _Source:
             raise UnsuitableGameError(f"{self.name}: {self.n_players} players; at most {PLAYER_LIMIT} are supported")
         self.state, self.game = state, game
 
+    def require_mergeable(self):
+        if self.position is None:
+            raise UnsuitableGameError(f"{self.name}: states of OpenSpiel's games have no key to merge them by")
+        if self.position.rules.hidden_information:
+            raise UnsuitableGameError(f"{self.name}: it hides information, so equal states may be known differently")
+
     # ---- probes ----------------------------------------------------------------------------
 
     def probe(self, probes, seed):
@@ -783,13 +980,15 @@ class _Source:
 
     # ---- the walk --------------------------------------------------------------------------
 
-    def extract(self, max_nodes, progress, information):
+    def extract(self, max_nodes, progress, information, merge):
         began = time.perf_counter()
         if max_nodes is None:
             max_nodes = default_max_nodes(self.n_players)
         elif not 1 <= max_nodes <= _NODE_LIMIT:
             raise ParameterError(f"max_nodes is {max_nodes}, allowed are 1 to {_NODE_LIMIT}")
         native = self.position is not None
+        if merge != "off":
+            return self._extract_merged(self.position, max_nodes, progress, merge == "exact", began)
         cdef _Builder builder = _Builder(self.n_players, information == "key" or (information == "auto" and not native))
         walk = self._native_steps(self.position, builder) if native else self._spiel_steps(builder)
         pace = 1_000_000 if native else 50_000
@@ -814,6 +1013,35 @@ class _Source:
         if progress is not None and estimate is not None:
             progress(builder.player.size, builder.player.size)
         return self._finish(builder, began)
+
+    def _extract_merged(self, Position position, max_nodes, progress, exact, began):
+        cdef const GameOps *ops = position.ops
+        cdef const void *tables = position.tables
+        cdef int32_t limit = self.depth or -1
+        cdef _Merger merger = _Merger(self.n_players, exact)
+        cdef int64_t pause_at
+        cdef int status
+        with nogil:
+            status = merger.start(ops, tables, position.state, limit)
+        while True:
+            pause_at = min(merger.player.size + 1_000_000, max_nodes + 1)
+            if status == DONE:
+                with nogil:
+                    status = merger.walk(ops, tables, pause_at, limit)
+            if status == NO_MEMORY:
+                raise MemoryError
+            if status == FULL or merger.player.size > max_nodes:
+                raise self._too_large(max_nodes, self.probe(1000, 0), f"unmerged; {merger.player.size} states were met")
+            if status == DONE:
+                break
+            status = DONE
+            if progress is not None:
+                progress(merger.player.size, float(max_nodes))   # how many states there are is not known before
+            PyErr_CheckSignals()
+        tree = self._finish_native(position, merger.take(), began)
+        if not _runs_forward(tree):
+            raise UnsuitableGameError(f"{self.name}: a state comes again in one game, which the game does not declare")
+        return tree
 
     def _too_large(self, max_nodes, estimate, what):
         hint = "" if self.position is not None else "; OpenSpiel's own searchers work without a tree"
@@ -859,38 +1087,62 @@ class _Source:
             pause_at = yield builder.walk_spiel(stack, labels, pause_at)
 
     def _finish(self, _Builder builder, began):
+        if self.position is not None:
+            return self._finish_native(self.position, builder.take(), began)
         cdef FlatTree tree = FlatTree.__new__(FlatTree)
-        cdef Position position
-        cdef _Labels labels
+        cdef _Labels labels = self.labels
         tree.arrays = builder.take()
         tree.name = self.name
-        tree.native = self.position is not None
-        if tree.native:
-            position = self.position
-            rules = position.rules
-            tree.n_actions, tree.n_outcomes = position.ops.n_actions, position.ops.n_outcomes
-            tree.hidden_information = bool(position.ops.flags & HIDDEN_INFORMATION)
-            tree.source = rules
-            decision = tree.arrays["player"][tree.arrays["parent"]] >= 0
-            decision[0] = False
-            actions = np.unique(tree.arrays["action"][decision])
-            decision = ~decision
-            decision[0] = False
-            outcomes = np.unique(tree.arrays["action"][decision])
-            tree.action_names = {int(action): rules.action_name(int(action)) for action in actions}
-            tree.outcome_names = {int(outcome): rules.outcome_name(int(outcome)) for outcome in outcomes}
-            tree.labels = []
-        else:
-            labels = self.labels
-            tree.n_actions = self.game.num_distinct_actions()
-            tree.n_outcomes = max([self.game.max_chance_outcomes()] + [key + 1 for key in labels.outcome_names])
-            tree.hidden_information = self.hidden
-            tree.source = self.game
-            tree.action_names, tree.outcome_names = _unique(labels.action_names), _unique(labels.outcome_names)
-            tree.labels = list(labels.index)
+        tree.n_actions = self.game.num_distinct_actions()
+        tree.n_outcomes = max([self.game.max_chance_outcomes()] + [key + 1 for key in labels.outcome_names])
+        tree.hidden_information = self.hidden
+        tree.source = self.game
+        tree.action_names, tree.outcome_names = _unique(labels.action_names), _unique(labels.outcome_names)
+        tree.labels = list(labels.index)
         tree._bind()
         tree.seconds = time.perf_counter() - began
         return tree
+
+    def _finish_native(self, Position position, arrays, began):
+        cdef FlatTree tree = FlatTree.__new__(FlatTree)
+        rules = position.rules
+        tree.arrays, tree.name, tree.native, tree.labels = arrays, self.name, True, []
+        tree.n_actions, tree.n_outcomes = position.ops.n_actions, position.ops.n_outcomes
+        tree.hidden_information = bool(position.ops.flags & HIDDEN_INFORMATION)
+        tree.source = rules
+        tree._bind()
+        actions, outcomes = _ids_of(tree)
+        tree.action_names = {action: rules.action_name(action) for action in actions}
+        tree.outcome_names = {outcome: rules.outcome_name(outcome) for outcome in outcomes}
+        tree.seconds = time.perf_counter() - began
+        return tree
+
+
+def _runs_forward(FlatTree tree):
+    """Whether every edge leads to a later node, as it does unless there is a cycle."""
+    cdef const TreeTables *t = &tree.tables
+    cdef int32_t node, edge
+    for node in range(t.n_nodes):
+        for edge in range(t.first[node], t.first[node] + t.count[node]):
+            if t.target[edge] <= node:
+                return False
+    return True
+
+
+def _ids_of(FlatTree tree):
+    """The (action, outcome) ids that occur, two ascending lists."""
+    cdef const TreeTables *t = &tree.tables
+    cdef uint8_t[::1] actions = np.zeros(tree.n_actions + 1, dtype=np.uint8)
+    cdef uint8_t[::1] outcomes = np.zeros(tree.n_outcomes + 1, dtype=np.uint8)
+    cdef int32_t node, edge
+    with nogil:
+        for node in range(t.n_nodes):
+            for edge in range(t.first[node], t.first[node] + t.count[node]):
+                if t.player[node] == CHANCE:
+                    outcomes[t.action[edge]] = 1
+                else:
+                    actions[t.action[edge]] = 1
+    return np.flatnonzero(actions).tolist(), np.flatnonzero(outcomes).tolist()
 
 
 # ---- the tree -----------------------------------------------------------------------------------

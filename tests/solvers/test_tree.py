@@ -15,6 +15,11 @@ from scipy.stats import chisquare
 import games
 from engine_ext.errors import ParameterError, PositionError, SavedStateError, TooLargeError, UnsuitableGameError
 from engine_ext.rng import Stream
+from solvers.best_response import backward_induction, best_response, expected_values
+from solvers.cfr import CFRSolver
+from solvers.linear_program import SequenceFormSolver
+from solvers.mccfr import TreeMCCFR
+from solvers.policies import TabularPolicy
 from solvers.tree import FlatTree, TreeRules, as_game, estimate_size, extract
 
 SMALL = [
@@ -159,6 +164,46 @@ def test_a_cut_tree_ends_with_the_games_estimate():
     assert tree.arrays["utility"][tree.arrays["infoset"][leaf]].tolist() == position.estimate()
 
 
+@pytest.mark.parametrize("merge", ["exact", "key"])
+def test_merging_equal_states_changes_no_value(merge):
+    rules = games.spec("pig").make_rules({"goal": 8})
+    tree = extract(rules, depth=9)
+    graph = extract(rules, depth=9, merge=merge)
+    assert graph.merged
+    assert graph.n_nodes < tree.n_nodes / 5
+    # Every way through the graph is a way through the tree.
+    ways = np.zeros(graph.n_nodes)
+    ways[0] = 1
+    a = graph.arrays
+    for node in range(graph.n_nodes):
+        targets = a["target"][a["first"][node] : a["first"][node] + a["count"][node]]
+        assert np.all(targets > node)
+        np.add.at(ways, targets, ways[node])
+    assert ways.sum() == tree.n_nodes
+    best, policy = backward_induction(graph)
+    assert best == pytest.approx(backward_induction(tree)[0], abs=1e-12)
+    assert expected_values(policy) == pytest.approx(best, abs=1e-12)
+    assert best[0] == pytest.approx(best_response(TabularPolicy(tree, backward_induction(tree)[1].probabilities), 0)[0])
+    # Random play is worth the same, and the graph plays as a game.
+    assert expected_values(TabularPolicy.uniform(graph)) == pytest.approx(
+        expected_values(TabularPolicy.uniform(tree)), abs=1e-12
+    )
+    steps, _ = graph.as_rules().initial_position().playouts(200, Stream(1))
+    assert 200 < steps <= 200 * 9
+    assert FlatTree.__reduce__(graph)[0](*FlatTree.__reduce__(graph)[1]).digest == graph.digest
+
+
+def test_solvers_of_trees_name_merged_states():
+    graph = extract(games.spec("pig").make_rules({"goal": 8}), depth=5, merge="exact")
+    for use in (CFRSolver, TreeMCCFR, SequenceFormSolver):
+        with pytest.raises(UnsuitableGameError, match="merged"):
+            use(graph)
+    with pytest.raises(UnsuitableGameError, match="merged"):
+        best_response(TabularPolicy.uniform(graph), 0)
+    with pytest.raises(UnsuitableGameError, match="merged"):
+        graph.history(1)
+
+
 @pytest.mark.parametrize(
     ("source", "options", "error", "text"),
     [
@@ -171,6 +216,9 @@ def test_a_cut_tree_ends_with_the_games_estimate():
         (7, {}, ParameterError, "int"),
         ("mfg_crowd_modelling", {}, UnsuitableGameError, "sequential or simultaneous"),
         ("kuhn_poker", {"max_nodes": 57}, TooLargeError, "58"),
+        ("kuhn_poker", {"merge": "exact"}, UnsuitableGameError, "no key"),
+        ("quandary_kuhn", {"merge": "exact"}, UnsuitableGameError, "hides information"),
+        ("kuhn_poker", {"merge": "yes"}, ParameterError, "merge"),
     ],
 )
 def test_refusals_name_the_reason(source, options, error, text):
