@@ -25,7 +25,7 @@ import pyspiel
 from engine_ext import attack, dice
 from engine_ext.errors import ConfigError, UnsuitableGameError
 from engine_ext.hexgrid import HexBoard
-from engine_ext.position import Position
+from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
 from experiments import gametext, manifest, references
 from solvers import specs
@@ -38,7 +38,13 @@ CPP_REFERENCE = "backgammon"  # OpenSpiel, C++: the reference of native speed
 CPP_REFERENCE_GAMES = 200  # random games that tell how many steps its playouts have
 PYTHON_REFERENCE = "python_kuhn_poker"  # OpenSpiel, Python: the reference of its face
 EQUAL_BUDGET = 10_000  # simulations of a search against OpenSpiel's C++ on the same game
-UCT_C = 2.0  # OpenSpiel's own default; speed hardly depends on it
+UCT_C = 2.0  # exploration of all searches, OpenSpiel's own default
+# Our searchers doing exactly what OpenSpiel's do: a plain tree, sampled means, random playouts.
+PLAIN = {
+    "mcts": "playout=random,widening=0,backup=mean,solve=false,transpositions=false",
+    "ismcts": "playout=random",
+}
+DEFAULT_BUDGET = 1_000  # simulations of a search as our searchers do it by themselves
 
 
 # ---- measuring ----------------------------------------------------------------------------------
@@ -182,13 +188,9 @@ def python_mcts(game: pyspiel.Game, state: pyspiel.State, seed: int, *, hidden: 
     return search
 
 
-def own_mcts(spec: str, position: Position, seed: int, simulations: int) -> Callable[[int], float]:
-    """A batch for a Meter: n searches of so many simulations by one of our searchers, a new tree each.
-
-    `mcts` is set to what OpenSpiel's does: plain UCT on a tree, one random playout a leaf.
-    """
-    like = ",playout=random,transpositions=false,solve=false,backup=mean,widening=0,c=1" if spec == "mcts" else ""
-    searcher = specs.make_searcher(f"{spec}(simulations={simulations}{like})", position.rules)
+def own_mcts(spec: str, position: Position, seed: int) -> Callable[[int], float]:
+    """A batch for a Meter: n searches by one of our searchers, a new tree each."""
+    searcher = specs.make_searcher(spec, position.rules)
 
     def search(searches: int) -> float:
         done = 0
@@ -198,6 +200,13 @@ def own_mcts(spec: str, position: Position, seed: int, simulations: int) -> Call
         return done
 
     return search
+
+
+def plain(solver: str, rules: Rules) -> str:
+    """The spec of one of our searchers for a comparison at equal budget, algorithm and exploration
+    (ours is in units of the utility range)."""
+    exploration = UCT_C / (rules.max_utility() - rules.min_utility())
+    return f"{solver}(simulations={EQUAL_BUDGET},c={exploration:g},{PLAIN[solver]})"
 
 
 def _mean_length(game: pyspiel.Game, state: pyspiel.State, games: int, rng: random.Random) -> float:
@@ -252,7 +261,8 @@ def profile_game(name: str, *, seconds: float = 20.0, seed: int = 0, rounds: int
         rounds: interleaved repeats, of which medians are taken.
 
     Returns:
-        JSON-able. Rates end in `_per_s`, times in `_ns`, sizes in `_bytes`; `ratios` are ours over
+        JSON-able. `mcts_...` is our searcher doing what OpenSpiel's does, `mcts_default_...` as it comes.
+        Rates end in `_per_s`, times in `_ns`, sizes in `_bytes`; `ratios` are ours over
         theirs, `ranges` the slowest and fastest round of every rate. None where something does not
         apply.
 
@@ -289,8 +299,9 @@ def profile_game(name: str, *, seconds: float = 20.0, seed: int = 0, rounds: int
         "openspiel_mcts_simulations_per_s": Meter(python_mcts(face, state, seed, hidden=hidden), 2),
     }
     counterpart = _counterpart(game)
-    if solver in specs.solver_specs():
-        meters["mcts_simulations_per_s"] = Meter(own_mcts(solver, position, seed, EQUAL_BUDGET))
+    meters["mcts_simulations_per_s"] = Meter(own_mcts(plain(solver, rules), position, seed))
+    default = f"{solver}(simulations={DEFAULT_BUDGET})"
+    meters["mcts_default_simulations_per_s"] = Meter(own_mcts(default, position, seed))
     if counterpart is not None:
         theirs = cpp_mcts(counterpart, first_decision(counterpart, rng), seed)
         meters["openspiel_cpp_mcts_simulations_per_s"] = Meter(lambda n: theirs(EQUAL_BUDGET), fixed=True)
@@ -311,9 +322,10 @@ def profile_game(name: str, *, seconds: float = 20.0, seed: int = 0, rounds: int
         "clone_ns": _figure(1e9 / rates["clones_per_s"]),
         "position_clone_ns": _figure(1e9 / rates["position_clones_per_s"]),
         "openspiel_steps_per_s": rates["openspiel_steps_per_s"],
-        "mcts_solver": solver,
-        "mcts_budget_simulations": EQUAL_BUDGET,
-        "mcts_simulations_per_s": rates.get("mcts_simulations_per_s"),
+        "mcts_spec": plain(solver, rules),
+        "mcts_simulations_per_s": rates["mcts_simulations_per_s"],
+        "mcts_default_spec": default,
+        "mcts_default_simulations_per_s": rates["mcts_default_simulations_per_s"],
         "openspiel_mcts_simulations_per_s": rates["openspiel_mcts_simulations_per_s"],
         "openspiel_cpp_mcts_simulations_per_s": rates.get("openspiel_cpp_mcts_simulations_per_s"),
         "reference_cpp_simulations_per_s": rates["reference_cpp_simulations_per_s"],
@@ -367,6 +379,8 @@ def _cloned(start: Position, count: int) -> float:
 BAG = (4, 3, 3, 2, 2, 2, 2, 2, 1, 1)  # 22 dice of 10 classes
 DRAWN = 6
 CREATURES = 6  # in front of an attack
+CASES = 1 << 15  # rows of a batch: too many for a processor to remember how each one went
+PLAIN_CASES = 1 << 10  # of them, for the plain versions
 
 
 def hex_case(rng: random.Random) -> tuple[HexBoard, references.HexReference]:
@@ -379,6 +393,12 @@ def hex_case(rng: random.Random) -> tuple[HexBoard, references.HexReference]:
     water, crystal = rng.sample(sides, 14), rng.sample(sides, 8)
     solid = [(2, -1), (-2, 1), (0, 2), (0, -2)]
     return HexBoard(cells, water, crystal, solid), references.HexReference(cells, water, crystal, solid)
+
+
+def _random_masks(generator: np.random.Generator, n: int, members: int) -> np.ndarray:
+    """uint64[CASES]: random sets of so many of n things."""
+    chosen = generator.random((CASES, n)).argpartition(members, axis=1)[:, :members]
+    return np.bitwise_or.reduce(np.uint64(1) << chosen.astype(np.uint64), axis=1)
 
 
 def profile_kernels(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUNDS) -> dict[str, Any]:
@@ -398,38 +418,36 @@ def profile_kernels(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUND
     bag = list(BAG)
     colours = np.array(bag)
 
-    board, plain = hex_case(rng)
+    board, graph = hex_case(rng)
     cells = board.cells
-    near = [(i, j) for i, a in enumerate(cells) for j, b in enumerate(cells) if board.distance(a, b) in (1, 2)]
-    n_cases = 4096
-    pairs = np.array([near[rng.randrange(len(near))] for _ in range(n_cases)])
-    monsters = [rng.sample(cells, 12) for _ in range(n_cases)]
-    occupied = np.array([board.mask(chosen) for chosen in monsters], dtype=np.uint64)
-    open_cells = [cell for cell in cells if cell not in board.solid]
-    starts = [rng.choice(open_cells) for _ in range(n_cases)]
-    enemies = [[cell for cell in chosen[:6] if cell != start] for chosen, start in zip(monsters, starts, strict=True)]
-    numbers = np.array([board.number(start) for start in starts])
-    enemy_masks = np.array([board.mask(chosen) for chosen in enemies], dtype=np.uint64)
-    totals = generator.integers(1, 16, n_cases)
-    defenses = generator.integers(1, 7, (n_cases, CREATURES))
-    values = generator.random((n_cases, CREATURES))
+    near = np.array([(i, j) for i, a in enumerate(cells) for j, b in enumerate(cells) if 0 < board.distance(a, b) < 3])
+    pairs = near[generator.integers(len(near), size=CASES)]
+    occupied = _random_masks(generator, len(cells), 12)
+    open_cells = np.array([board.number(cell) for cell in cells if cell not in board.solid])
+    starts = generator.choice(open_cells, CASES)
+    enemies = _random_masks(generator, len(cells), 6) & ~(np.uint64(1) << starts.astype(np.uint64))
+    totals = generator.integers(1, 16, CASES)
+    defenses = generator.integers(1, 7, (CASES, CREATURES))
+    values = generator.random((CASES, CREATURES))
+    plain_monsters = [board.cells_of(int(mask)) for mask in occupied[:PLAIN_CASES]]
+    plain_enemies = [board.cells_of(int(mask)) for mask in enemies[:PLAIN_CASES]]
     at = [0]
 
     def plain_sights(n: int) -> float:
         for _ in range(n):
-            i = at[0] = (at[0] + 1) % n_cases
-            plain.line_of_sight(cells[pairs[i, 0]], cells[pairs[i, 1]], monsters[i])
+            i = at[0] = (at[0] + 1) % PLAIN_CASES
+            graph.line_of_sight(cells[pairs[i, 0]], cells[pairs[i, 1]], plain_monsters[i])
         return n
 
     def plain_floods(n: int) -> float:
         for _ in range(n):
-            i = at[0] = (at[0] + 1) % n_cases
-            plain.reachable(starts[i], 3, (), enemies[i])
+            i = at[0] = (at[0] + 1) % PLAIN_CASES
+            graph.reachable(cells[starts[i]], 3, (), plain_enemies[i])
         return n
 
     def plain_attacks(n: int) -> float:
         for _ in range(n):
-            i = at[0] = (at[0] + 1) % n_cases
+            i = at[0] = (at[0] + 1) % PLAIN_CASES
             references.attack_outcomes(int(totals[i]), defenses[i].tolist())
         return n
 
@@ -437,7 +455,7 @@ def profile_kernels(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUND
         def run(n: int) -> float:
             for _ in range(n):
                 call()
-            return n * n_cases
+            return n * CASES
 
         return run
 
@@ -456,16 +474,16 @@ def profile_kernels(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUND
     meters = {
         "bag_draws_per_s": Meter(counted(lambda n: dice.time_draws(bag, DRAWN, n, stream)), 1000),
         "numpy_bag_draws_per_s": Meter(numpy_singles, 100),
-        "bag_draws_batched_per_s": Meter(batches(lambda: dice.draw_batch(bag, DRAWN, n_cases, stream))),
+        "bag_draws_batched_per_s": Meter(batches(lambda: dice.draw_batch(bag, DRAWN, CASES, stream))),
         "numpy_bag_draws_count_per_s": Meter(
-            batches(lambda: generator.multivariate_hypergeometric(colours, DRAWN, n_cases, method="count"))
+            batches(lambda: generator.multivariate_hypergeometric(colours, DRAWN, CASES, method="count"))
         ),
         "numpy_bag_draws_marginals_per_s": Meter(
-            batches(lambda: generator.multivariate_hypergeometric(colours, DRAWN, n_cases, method="marginals"))
+            batches(lambda: generator.multivariate_hypergeometric(colours, DRAWN, CASES, method="marginals"))
         ),
         "lines_of_sight_per_s": Meter(batches(lambda: board.lines_of_sight(pairs[:, 0], pairs[:, 1], occupied))),
         "networkx_lines_of_sight_per_s": Meter(plain_sights, 10),
-        "floods_per_s": Meter(batches(lambda: board.floods(numbers, 3, 0, enemy_masks))),
+        "floods_per_s": Meter(batches(lambda: board.floods(starts, 3, 0, enemies))),
         "networkx_floods_per_s": Meter(plain_floods),
         "attack_outcomes_per_s": Meter(batches(lambda: attack.outcomes_batch(totals, defenses))),
         "attack_best_per_s": Meter(batches(lambda: attack.best_batch(totals, defenses, values))),

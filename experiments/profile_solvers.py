@@ -8,7 +8,7 @@ Both sides of a ratio do the same work on the same game, one thread, in the same
 | cfr_GAME_tree_ratio | the same by the pass over the tree's nodes | pyspiel.CFRSolver |
 | exploitability_leduc_ratio | of the uniform policy, from its probabilities | pyspiel.exploitability |
 | mccfr_es_leduc_ratio | external sampling, iterations of one walk a player | pyspiel.ExternalSamplingMCCFRSolver |
-| uct_pig_ratio | UCT, random playouts, 10,000 simulations a search | pyspiel.MCTSBot |
+| uct_pig_ratio | plain UCT on a tree, random playouts, 10,000 simulations a search | pyspiel.MCTSBot |
 | ismcts_kuhn_ratio | IS-MCTS on our own Kuhn poker, 10,000 simulations a search | pyspiel.ISMCTSBot |
 | ismcts_leduc_ratio | IS-MCTS on the extracted tree of leduc_poker | pyspiel.ISMCTSBot |
 """
@@ -34,6 +34,7 @@ from experiments.profile import (
     median_rate,
     median_ratio,
     own_mcts,
+    plain,
     ranges,
 )
 from solvers.best_response import exploitability
@@ -125,7 +126,7 @@ def profile_solvers(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUND
 
     pig = pyspiel.load_game("pig")
     start = games.spec("pig").make_rules()
-    meters["uct_pig_simulations_per_s"] = Meter(own_mcts("mcts", start.initial_position(), seed, EQUAL_BUDGET))
+    meters["uct_pig_simulations_per_s"] = Meter(own_mcts(plain("mcts", start), start.initial_position(), seed))
     meters["openspiel_uct_pig_simulations_per_s"] = Meter(
         cpp_mcts(pig, pig.new_initial_state(), seed), EQUAL_BUDGET, fixed=True
     )
@@ -140,7 +141,7 @@ def profile_solvers(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUND
     leduc_rules = TreeRules(leduc_tree)
     leduc_start = leduc_rules.position(leduc_tree.node_of(leduc_state))
     for short, position, state in (("kuhn", dealt, kuhn_state), ("leduc", leduc_start, leduc_state)):
-        meters[f"ismcts_{short}_simulations_per_s"] = Meter(own_mcts("ismcts", position, seed, EQUAL_BUDGET))
+        meters[f"ismcts_{short}_simulations_per_s"] = Meter(own_mcts(plain("ismcts", position.rules), position, seed))
         meters[f"openspiel_ismcts_{short}_simulations_per_s"] = Meter(
             _cpp_ismcts(state, seed), EQUAL_BUDGET, fixed=True
         )

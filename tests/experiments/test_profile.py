@@ -61,7 +61,7 @@ def test_a_game_is_measured_beside_the_references():
 
 def test_a_game_with_hidden_information_is_searched_with_is_mcts():
     result = profile.profile_game("quandary_kuhn", seconds=0.4, rounds=1)
-    assert result["mcts_solver"] == "ismcts"
+    assert result["mcts_spec"].startswith("ismcts(simulations=10000,")
     assert result["openspiel_cpp_mcts_simulations_per_s"] is None
     assert result["openspiel_mcts_simulations_per_s"] > 0
     assert "-" in shown(result)
