@@ -1,0 +1,111 @@
+"""Whole games: the own playout loop, OpenSpiel's simulation under every flag, the policy at the table."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+import numpy as np
+import pyspiel
+import pytest
+
+import games
+from engine_ext.rng import Stream
+from tests.games.pentaquest.helpers import play_greedily
+
+SPEC = games.spec("pentaquest")
+FLAGS = [
+    {"players": 1, "distinct": True},
+    {"players": 2, "original": True, "scenario": "small"},
+    {"players": 3, "utility": "score", "scenario": "small"},
+    {"players": 4, "original": True, "utility": "score", "first_turn_rerolls": "first", "scenario": "duel"},
+    {"players": 8, "scenario": "tiny"},
+]
+
+
+def name(flags: dict) -> str:
+    return ",".join(f"{key}={value}" for key, value in flags.items())
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=name)
+def test_own_playout_loop_draws_the_same_games_as_the_generic_one(flags: dict) -> None:
+    """Both take the same numbers from a stream in the same order, so their sums are equal, not only alike."""
+    position = SPEC.make_rules(flags).initial_position()
+    own, generic = (position.playouts(300, Stream(9), generic=generic) for generic in (False, True))
+    assert own[0] == generic[0]
+    assert np.array_equal(own[1], generic[1])
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=name)
+def test_openspiel_simulates_every_flag(flags: dict) -> None:
+    game = pyspiel.load_game("pentaquest", flags)
+    with contextlib.redirect_stdout(io.StringIO()):
+        pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=name)
+def test_policy_and_estimate_stay_within_the_rules(flags: dict) -> None:
+    rules = SPEC.make_rules(flags)
+    for seed in range(4):
+        stream = Stream.keyed(seed)
+        position = rules.initial_position()
+        while not position.is_terminal():
+            estimate = position.estimate()
+            assert all(rules.min_utility() <= value <= rules.max_utility() for value in estimate)
+            if rules.zero_sum:
+                assert sum(estimate) == pytest.approx(0.0, abs=1e-9)
+            if position.is_chance_node():
+                position.apply_action(position.sample(stream))
+            else:
+                position.apply_action(position.suggest(stream))
+        assert position.estimate() == position.returns()
+
+
+def test_the_policy_beats_chance_among_several() -> None:
+    """One greedy seat among random ones, in every seat in turn: it nearly always wins."""
+    rules = SPEC.make_rules({"players": 3, "scenario": "small"})
+    wins = 0.0
+    for seed in range(60):
+        stream = Stream.keyed(seed, 1)
+        position = rules.initial_position()
+        while not position.is_terminal():
+            if position.is_chance_node():
+                position.run_chance(stream)
+            elif position.current_player() == seed % 3:
+                position.apply_action(position.suggest(stream))
+            else:
+                position.apply_action(position.random_action(stream))
+        wins += position.returns()[seed % 3] > 0
+    assert wins >= 50
+
+
+def test_the_estimate_goes_with_the_outcome() -> None:
+    """Alone, in the fourth turn of greedy games: the estimate and the final score are clearly correlated."""
+    rules = SPEC.make_rules({"scenario": "small"})
+    estimates, outcomes = [], []
+    for seed in range(300):
+        stream = Stream.keyed(seed, 2)
+        position = rules.initial_position()
+        middle = None
+        while not position.is_terminal():
+            if position.is_chance_node():
+                position.run_chance(stream)
+                continue
+            if middle is None and position.to_dict()["turn"] == 3:
+                middle = position.estimate()[0]
+            position.apply_action(position.suggest(stream))
+        if middle is not None:
+            estimates.append(middle)
+            outcomes.append(position.returns()[0])
+    assert len(estimates) > 100
+    assert np.corrcoef(estimates, outcomes)[0, 1] > 0.3
+
+
+@pytest.mark.soak
+def test_the_default_deck_is_as_hard_as_documented() -> None:
+    """At least half the games won, 20 to 30 cards kept on the wins; docs/games/pentaquest.md has the figures."""
+    rules = SPEC.make_rules()
+    scores = np.array([play_greedily(rules, seed).returns()[0] for seed in range(10_000)])
+    kept = scores[scores > 0]
+    assert 0.80 <= len(kept) / len(scores) <= 0.85
+    assert 24.5 <= kept.mean() <= 26.0
