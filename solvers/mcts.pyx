@@ -144,6 +144,16 @@ cdef inline double inverse_root(int32_t n) noexcept nogil:
     return INVERSE_ROOT[n] if n < TABLE else 1.0 / sqrt(<double>n)
 
 
+cdef inline bint refresh_due(int32_t visits) noexcept nogil:
+    """Four times while the visits double, from 16 on: often enough, and soon a small share of the work."""
+    cdef int32_t pace = 4
+    if visits < 16:
+        return False
+    while pace << 3 <= visits:
+        pace <<= 1
+    return visits & (pace - 1) == 0
+
+
 cdef inline double power_of(double base, double power) noexcept nogil:
     """base ** power; the default power with the same bits on every machine."""
     return sqrt(base) if power == 0.5 else pow(base, power)
@@ -1040,6 +1050,31 @@ cdef class Tree:
                 self.weigh(step.node)
             if self.proving and step.child != NONE:
                 self.pass_bounds(step.node, step.edge, step.child)
+            if self.set.transpositions and refresh_due(node.visits):
+                self.refresh(step.node)
+
+    cdef void refresh(self, int32_t index) noexcept nogil:
+        """Look again at all children that were seen: some have learned through other parents."""
+        cdef Node *node = &self.nodes[index]
+        cdef double fresh[PLAYER_LIMIT]
+        cdef double *total = &self.totals[<int64_t>index * self.n_values]
+        cdef double *mean
+        cdef double weight
+        cdef int32_t e, i, last = node.edges + (
+            node.n_tried if node.turn != CHANCE or node.flags & WIDENED else node.n_edges)
+        for e in range(node.edges, last):
+            if self.edges[e].child == NONE or not self.edges[e].visits or self.edges[e].flags & CLOSED:
+                continue
+            self.mean_of(self.edges[e].child, fresh)
+            mean = &self.means[<int64_t>e * self.n_values]
+            weight = <double>self.edges[e].visits
+            if node.turn == CHANCE:     # a sampled mean stays what was sampled
+                weight = self.weights[e] if node.flags & WEIGHTED else 0.0
+            for i in range(self.n_values):
+                total[i] += weight * (fresh[i] - mean[i])
+                mean[i] = fresh[i]
+            if self.proving:
+                self.pass_bounds(index, e, self.edges[e].child)
 
     cdef inline bint better(self, const Node *node, int32_t edge) noexcept nogil:
         """Whether an edge is worth more to the seat that decides than the node's best one."""
@@ -1408,7 +1443,7 @@ PARAMETERS = {
     "playout_depth": Parameter(None, "decisions played out before the game's estimate takes over", kind=int, low=0),
     "rollouts": Parameter(1, "playouts a leaf", low=1, high=10000),
     "widening": Parameter(
-        1.0, "actions tried at n visits: widening * n ** widening_power, the game's suggestion first; 0: all", low=0.0),
+        0.5, "actions tried at n visits: widening * n ** widening_power, the game's suggestion first; 0: all", low=0.0),
     "widening_power": Parameter(0.5, "see widening", low=0.0, high=1.0),
     "chance": Parameter(
         "closed", "closed: nodes for chance; open: none, chance is drawn anew in every simulation",

@@ -58,8 +58,8 @@ class GreedySearcher:
         _check_greedy(position.rules)
         if not position.is_player_node():
             return _result(position, None, {}, start_s)
-        action: int = position.suggest(Stream(seed))
-        return _result(position, action, {action: 1.0}, start_s)
+        action = position.suggest(Stream(seed))
+        return _result(position, action, {} if action is None else {action: 1.0}, start_s)
 
     def reset(self) -> None:
         """Nothing is kept."""

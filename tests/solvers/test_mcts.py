@@ -9,6 +9,7 @@ import games
 from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
 from engine_ext.rng import Stream
 from solvers.contract import Limit
+from solvers.expectimax import ExpectimaxSearcher
 from solvers.mcts import MctsSearcher
 from solvers.specs import make_searcher
 from tests.reference import exact
@@ -266,3 +267,21 @@ def test_wrong_parameters():
             MctsSearcher(**parameters).search(blind, seed=0)
     with pytest.raises(LimitError, match="seconds"):
         MctsSearcher(seconds=-1.0)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("scenario", ["one_card", "tiny", "small"])
+@pytest.mark.parametrize("playout", ["auto", "greedy"])
+def test_a_million_simulations_find_the_value_and_the_move(scenario, playout):
+    """Against the exact solution: the root's value within 0.02 of the utility range, and an exactly
+    best move at the first decision."""
+    rules = games.spec("pentaquest").make_rules({"scenario": scenario})
+    solved = ExpectimaxSearcher()
+    position = rules.initial_position()
+    spread = rules.max_utility() - rules.min_utility()
+    searcher = MctsSearcher(simulations=1_000_000, playout=playout)
+    root = searcher.search(position, seed=1)
+    assert root.values[0] == pytest.approx(solved.search(position).values[0], abs=0.02 * spread)
+    position.run_chance(Stream(1))
+    values = {stats.action: stats.value for stats in solved.search(position).actions}
+    assert values[searcher.search(position, seed=1).action] == pytest.approx(max(values.values()), abs=1e-9)
