@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +22,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-BAD_INPUT, INTERRUPTED, CLOSED_PIPE = 2, 128 + signal.SIGINT, 141
+BAD_INPUT, INTERRUPTED, CLOSED_PIPE, TERMINATED = 2, 128 + signal.SIGINT, 141, 128 + signal.SIGTERM
 
 app = typer.Typer(
     name="quandary",
@@ -34,20 +35,42 @@ app = typer.Typer(
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the command; always ends by SystemExit."""
+    sys.exit(_exit_code(arguments))
+
+
+def _exit_code(arguments: list[str] | None) -> int:
     from engine_ext.errors import QuandaryError
 
     try:
-        code = _invoke(arguments)
+        with _terminable():
+            code = _invoke(arguments)
         sys.stdout.flush()
     except QuandaryError as error:
-        code = _complain(str(error))
+        return _complain(str(error))
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone: what is still buffered must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = CLOSED_PIPE
-    sys.exit(code)
+        return CLOSED_PIPE
+    return code
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM unwind the stack, so that worker processes are stopped, too."""
+
+    def terminate(*_: object) -> None:
+        raise SystemExit(TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _invoke(arguments: list[str] | None) -> int:

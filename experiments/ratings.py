@@ -77,9 +77,10 @@ def bootstrap_mean(clusters: Sequence[ArrayLike], *key: str | int) -> Estimate:
         return Estimate(mean, -math.inf, math.inf)
     rng = np.random.default_rng(keyed_seed("bootstrap", *key))
     means = np.empty(RESAMPLES)
-    for i in range(RESAMPLES):
-        weights = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)))
-        means[i] = (weights @ sums) / (weights @ sizes)
+    step = max(1, 1_000_000 // len(sums))  # resamples at once: some megabytes
+    for i in range(0, RESAMPLES, step):
+        chosen = rng.integers(len(sums), size=(min(step, RESAMPLES - i), len(sums)))
+        means[i : i + step] = sums[chosen].sum(axis=1) / sizes[chosen].sum(axis=1)
     low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(mean, min(float(low), mean), max(float(high), mean))
 
