@@ -1,6 +1,7 @@
 """Quarriors: draw dice, roll them, summon creatures, attack everybody, buy better dice."""
 
 from games.quarriors.rules import QuarriorsRules
+from games.quarriors.view import records, render
 from games.spec import GameSpec
 
 GAME = GameSpec(
@@ -32,4 +33,6 @@ GAME = GameSpec(
     },
     players=(2, 4),
     hidden_information=False,
+    view=render,
+    records=records,
 )

@@ -1,0 +1,137 @@
+"""The table of Quarriors in the terminal, and the provenance of its cards and dice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, cast
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from engine_ext.position import Position, Rules
+from games.quarriors.cards import CardSet, card_text, face_text
+from games.quarriors.rules import QuarriorsRules
+
+PHASES = {
+    "base": ("set-up", "score", "roll", "ready and summon", "attack", "capture", "clean up"),
+    "light_vs_dark": ("set-up", "score", "roll, ready and summon", "attack", "capture", "clean up"),
+}
+
+
+def render(position: Position, seat: int) -> RenderableType:
+    """The table as a seat sees it: the Wilds, each player's zones, and the question.
+
+    Args:
+        position: a position of Quarriors; nothing in it is hidden.
+        seat: whose eyes; its own row is marked.
+
+    Returns:
+        a rich renderable, readable at 100 columns.
+    """
+    rules = cast(QuarriorsRules, position.rules)
+    state = position.to_dict()
+    return Group(
+        Text(_headline(position, state), style="bold"),
+        _wilds(rules.sets, state),
+        _players(rules.sets, state, seat),
+        Text(_provenance(rules), style="dim"),
+    )
+
+
+def records(rules: Rules) -> list[dict[str, str]]:
+    """Every card and die of the sets in use with its provenance."""
+    sets = cast(QuarriorsRules, rules).sets
+    return [{"kind": "card", "name": card.name, "provenance": card.provenance} for card in sets.cards.values()] + [
+        {"kind": "die", "name": die.name, "provenance": die.provenance} for die in sets.dice.values()
+    ]
+
+
+def _headline(position: Position, state: dict[str, Any]) -> str:
+    phase = PHASES[state["edition"]][state["phase"]]
+    if position.is_terminal():
+        won = ", ".join(str(seat) for seat in state["pending"].get("winners", []))
+        return f"The game is over: player {won} wins after {state['turn']} turns"
+    quiddity = ", ".join(f"{n} {name}" for name, n in state["quiddity"].items())
+    parts = [f"turn {state['turn'] + 1}", f"player {state['active']}", f"phase {state['phase']}: {phase}"]
+    if quiddity:
+        parts.append(f"Quiddity {quiddity}")
+    if state["phase"] and state["captures"] != 1:
+        parts.append(f"captures {state['captures']}")
+    if state["pending"].get("rem", 0) > 0:
+        parts.append(f"player {state['pending']['defender']} faces an attack of {state['pending']['rem']}")
+    return ", ".join(parts)
+
+
+def _wilds(sets: CardSet, state: dict[str, Any]) -> Table:
+    """Every card of the Wilds with cost, Glory, dice left and text."""
+    table = Table(title="The Wilds", title_justify="left", pad_edge=False, box=None, header_style="dim")
+    for name, justify in (("card", "left"), ("cost", "right"), ("glory", "right"), ("dice", "right"), ("text", "left")):
+        table.add_column(name, justify=cast(Any, justify))
+    for entry in state["wilds"]:
+        card = sets.cards[entry["card"]]
+        cost = str(card.cost) if card.discounted == card.cost else f"{card.cost}/{card.discounted}"
+        energy = sets.dice[card.die].energy
+        table.add_row(
+            Text(card.name, style={"light": "yellow", "dark": "magenta"}.get(energy, "")),
+            cost,
+            str(card.glory or ""),
+            Text(str(entry["dice"]), style="" if entry["dice"] else "red"),
+            card_text(card),
+        )
+    return table
+
+
+def _players(sets: CardSet, state: dict[str, Any], seat: int) -> Table:
+    """Each player's zones; the seat that looks on is marked with an arrow."""
+    table = Table(title="Players", title_justify="left", pad_edge=False, box=None, header_style="dim", show_lines=True)
+    for name in ("player", "glory", "ready", "pool", "bag", "used"):
+        table.add_column(name)
+    spent = any(player["spent"] for player in state["players"])
+    if spent:
+        table.add_column("spent")
+    for number, player in enumerate(state["players"]):
+        ready = [_die(sets, die) for die in player["ready"]]
+        if "locked" in player:
+            ready.append("locked " + _die(sets, player["locked"]))
+        ready += [f"{name} (aside)" for name in player["aside"]]
+        row = [
+            ("→ " if number == seat else "  ") + str(number) + (" *" if number == state["active"] else ""),
+            str(player["glory"]),
+            _lines(ready),
+            _lines(_die(sets, die) for die in player["active"]),
+            "\n".join(f"{n} {name}" for name, n in player["bag"].items()),
+            "\n".join(f"{n} {name}" for name, n in player["used"].items()),
+        ]
+        if spent:
+            row.append("\n".join(f"{n} {name}" for name, n in player["spent"].items()))
+        table.add_row(*row)
+    return table
+
+
+def _lines(texts: Any) -> str:
+    """One line for each different text, with its count."""
+    return "\n".join(text if n == 1 else f"{n} {text}" for text, n in Counter(texts).items())
+
+
+def _die(sets: CardSet, die: dict[str, Any]) -> str:
+    """A die with what its face shows: `Deathdealer L1 3/2 + Death spell *`."""
+    name = die["die"]
+    text = name if die["face"] is None else f"{name} {face_text(sets.dice[name].faces[die['face']])}"
+    if "copy" in die:
+        text += " as " + _die(sets, die["copy"])
+    for key, word in (("attack", "attack"), ("defense", "defence")):
+        if key in die:
+            text += f", {word} +{die[key]}"
+    return text + "".join(" + " + _die(sets, spell) for spell in die.get("attached", []))
+
+
+def _provenance(rules: QuarriorsRules) -> str:
+    """How much of what is in use is reconstructed, in words."""
+    made = Counter(record["provenance"] for record in records(rules))
+    if not made["reconstructed"]:
+        return "All cards and dice are from published sources."
+    return (
+        f"{made['reconstructed']} of {sum(made.values())} cards and dice are reconstructed: "
+        "their dice faces and effects are not public."
+    )
