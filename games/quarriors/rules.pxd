@@ -127,4 +127,4 @@ cdef struct State:
     int16_t rem              # what is left of the attack
     int16_t bonus            # of first kills before the total
     Frame stack[MAX_STACK]
-    Player player[MAX_SEATS] # the state ends after the last seat in play
+    Player player[MAX_SEATS]  # the state ends after the last seat in play

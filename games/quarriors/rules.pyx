@@ -20,6 +20,7 @@ from engine_ext.game cimport CHANCE, OUTCOME_LIMIT, TERMINAL, ZERO_SUM, hash_byt
 from engine_ext.position cimport Position, Rules, new_position
 from engine_ext.rng cimport Rng, rng_below, rng_double
 
+import array
 import itertools
 import math
 from pathlib import Path
@@ -137,13 +138,13 @@ _FAMILY_NAMES = (
 )
 # How the argument of a family is made up; the engine counts slots where ids count classes.
 cdef enum:
-    ARG_NONE, ARG_N, ARG_DIE, ARG_CLASS, ARG_CLASS_SEAT, ARG_SEAT_DIE, ARG_SEAT_DIE_N, ARG_DIE_N, ARG_DIE_CLASS, ARG_PAY,
-    ARG_SEAT
+    ARG_NONE, ARG_N, ARG_DIE, ARG_CLASS, ARG_CLASS_SEAT, ARG_SEAT_DIE, ARG_SEAT_DIE_N, ARG_DIE_N, ARG_DIE_CLASS,
+    ARG_PAY, ARG_SEAT
 _ARGUMENTS = (
-    ARG_NONE, ARG_NONE, ARG_NONE, ARG_N, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE,
-    ARG_DIE, ARG_DIE_CLASS, ARG_CLASS, ARG_DIE, ARG_DIE, ARG_CLASS, ARG_CLASS, ARG_CLASS, ARG_CLASS_SEAT, ARG_CLASS,
-    ARG_SEAT_DIE, ARG_SEAT_DIE, ARG_SEAT_DIE_N, ARG_DIE_N, ARG_DIE, ARG_CLASS, ARG_CLASS, ARG_PAY, ARG_DIE, ARG_SEAT_DIE,
-    ARG_SEAT,
+    ARG_NONE, ARG_NONE, ARG_NONE, ARG_N, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE, ARG_DIE,
+    ARG_DIE, ARG_DIE, ARG_DIE_CLASS, ARG_CLASS, ARG_DIE, ARG_DIE, ARG_CLASS, ARG_CLASS, ARG_CLASS, ARG_CLASS_SEAT,
+    ARG_CLASS, ARG_SEAT_DIE, ARG_SEAT_DIE, ARG_SEAT_DIE_N, ARG_DIE_N, ARG_DIE, ARG_CLASS, ARG_CLASS, ARG_PAY,
+    ARG_DIE, ARG_SEAT_DIE, ARG_SEAT,
 )
 cdef int8_t argument[N_FAMILIES]
 for _i, _kind in enumerate(_ARGUMENTS):
@@ -635,7 +636,7 @@ cdef void lock_die(const Tables *T, State *s, int32_t seat, uint8_t die) noexcep
     c.die, c.copy, c.flags = die, NONE, F_LOCKED
     p.n_ready += 1
     if seat == s.active:
-        c.flags |= F_RECOPIED                                             # cannot be paid off by its owner this turn (LK7)
+        c.flags |= F_RECOPIED                                             # its owner cannot pay it off now (LK7)
         s.flags |= S_LOCKED
         if face_of(T, s, die).n_ops:
             push(s, Q_STEPS, die, 0, 1)
@@ -698,7 +699,7 @@ cdef int32_t host_glory(const Tables *T, const State *s, const Creature *c) noex
 cdef void collect(const Tables *T, State *s, const Creature *c) noexcept nogil:
     """Put the abilities of a scoring creature and its spells on the waiting list (A5, A126)."""
     cdef const FaceTable *f = eff(T, s, c)
-    cdef int32_t j, kind, k
+    cdef int32_t j, kind
     s.discount += f.score_discount
     s.captures += f.score_captures
     if f.score_draw or f.score_swap or f.score_fetch or f.score_free or f.score_cull:
@@ -1571,7 +1572,7 @@ cdef void next_defender(const Tables *T, State *s) noexcept nogil:
     s.first_kill = 0
     s.bonus = s.rem = 0
     push(s, P_QUAKE)
-    if later and not T.lvd:                                               # W4; in Light vs. Dark all defend together (A129)
+    if later and not T.lvd:                                               # W4; D40: there all defend together
         push(s, P_BETWEEN)
 
 cdef void defender_done(State *s) noexcept nogil:
@@ -1589,7 +1590,8 @@ cdef void quake(const Tables *T, State *s) noexcept nogil:
         defender_done(s)
         return
     for i in range(s.n_rec):
-        if s.rec[i].alive and s.rec[i].level > foe_bar(T, s, s.defender) and face_of(T, s, s.rec[i].die).ignore_attached:
+        if (s.rec[i].alive and s.rec[i].level > foe_bar(T, s, s.defender)
+                and face_of(T, s, s.rec[i].die).ignore_attached):
             s.flags |= S_IGNORE
     go(s, P_WINDOW)
     if deals_quake(T, s, s.defender, &level):
@@ -1697,8 +1699,6 @@ cdef void take_step(const Tables *T, State *s) noexcept nogil:
     elif op.code == O_GLORY_SCORED:
         gain_glory(T, s, s.scored)
     elif op.code == O_GLORY_FOES:
-        for seat in range(T.n_players):
-            doomed += s.foes_hit >> seat & 1
         i = 0
         for seat in range(T.n_players):
             i += s.foes_hit >> seat & 1
@@ -1943,7 +1943,7 @@ cdef int32_t draw_fast(const Tables *T, State *s, Rng *rng) noexcept nogil:
     """The whole draw on top at once; returns the chance nodes it stands for."""
     cdef Frame *f
     cdef Player *p
-    cdef int32_t slot, count, i, pick, n, before, nodes = 0
+    cdef int32_t slot, count, pick, n, before, nodes = 0
     cdef uint8_t bag[SLOTS]
     if not draw_open(T, s):
         return 0
@@ -1955,7 +1955,7 @@ cdef int32_t draw_fast(const Tables *T, State *s, Rng *rng) noexcept nogil:
     for slot in range(s.cursor, SLOTS):
         count += bag[slot]
     before = count
-    for i in range(n):
+    for _i in range(n):
         pick = rng_below(rng, count)
         slot = s.cursor
         while pick >= p.bag[slot]:
@@ -2154,7 +2154,7 @@ cdef void apply_chance(const Tables *T, State *s, int32_t id) noexcept nogil:
     if f.op == Q_ROLL:
         slot = roll_slot(s)
         for face in range(6):
-            for k in range(counts[face]):
+            for _k in range(counts[face]):
                 s.player[s.active].wait[slot] -= 1
                 pool_add(T, s, slot * 8 + face)
         return
@@ -2162,7 +2162,7 @@ cdef void apply_chance(const Tables *T, State *s, int32_t id) noexcept nogil:
     s.player[s.active].aside[slot] -= n
     pop(s)
     for face in range(6):
-        for k in range(counts[face]):
+        for _k in range(counts[face]):
             aside_lands(T, s, slot * 8 + face)
 
 
@@ -2171,7 +2171,7 @@ cdef void apply_chance(const Tables *T, State *s, int32_t id) noexcept nogil:
 cdef int32_t run(const Tables *T, State *s, int32_t *out, Rng *rng, int32_t *steps) noexcept nogil:
     """Go on to the next real question: returns the number of its options (in out), 0 at the end, -1
     at a chance node. With an rng, chance is played instead; steps counts the nodes it stands for."""
-    cdef int32_t n, seat, op, i, slot
+    cdef int32_t n, seat, op, i
     while s.node != TERMINAL:
         if s.features & FEAT_NO_BQ and doom_without_bq(T, s):
             continue
@@ -2439,8 +2439,6 @@ cdef void act(const Tables *T, State *s, int32_t action) noexcept nogil:
             pop(s)
             if s.stack[s.n_stack - 1].op == Q_EVENT:
                 recheck(T, s)
-            elif seat != s.active or s.stack[s.n_stack - 1].op == P_WINDOW:
-                pass
         return
     if family == A_RETURN:
         q = &s.player[(s.active + f.b) % T.n_players]
@@ -2700,7 +2698,7 @@ cdef int32_t check(const void *tables, const void *state) noexcept nogil:
     cdef const Tables *T = <const Tables *>tables
     cdef const State *s = <const State *>state
     cdef const Player *p
-    cdef int32_t slot, seat, i, j, kind, face, count, locked, money
+    cdef int32_t slot, seat, i, face, count, locked, money, spell
     for slot in range(SLOTS):                                             # I1, I2
         count = s.wilds[slot]
         for seat in range(T.n_players):
@@ -2709,7 +2707,8 @@ cdef int32_t check(const void *tables, const void *state) noexcept nogil:
             for i in range(p.n_ready):
                 count += p.ready[i].die >> 3 == slot
                 if slot >= FIRST_SPELL:
-                    count += att_get(T, &p.ready[i], slot - FIRST_SPELL, 0) + att_get(T, &p.ready[i], slot - FIRST_SPELL, 1)
+                    spell = slot - FIRST_SPELL
+                    count += att_get(T, &p.ready[i], spell, 0) + att_get(T, &p.ready[i], spell, 1)
             if slot >= FIRST_SPELL:
                 count += readied(p, slot - FIRST_SPELL, 0) + readied(p, slot - FIRST_SPELL, 1)
         for face in range(6):
@@ -2740,7 +2739,8 @@ cdef int32_t check(const void *tables, const void *state) noexcept nogil:
             return 12
     if s.node == TERMINAL and s.winners == 0:
         return 26
-    if s.phase == 2 and count_unlocked(&s.player[s.active]) and s.stack[0].op == P_USE:
+    # A lock effect may kill in phase 2 and bring a set-aside Spirit back.
+    if s.phase == 2 and count_unlocked(&s.player[s.active]) and s.stack[0].op == P_USE and not s.features & FEAT_LOCK:
         return 7
     return 0
 
@@ -2773,7 +2773,8 @@ cdef inline double survival(double defense, double danger, int32_t rivals) noexc
     cdef double p = 1.0 / (1.0 + exp(0.55 * (danger - defense)))
     return p if rivals == 1 else (p * p if rivals == 2 else p * p * p)
 
-cdef double creature_worth(const Tables *T, const State *s, int32_t seat, const Creature *c, double danger) noexcept nogil:
+cdef double creature_worth(const Tables *T, const State *s, int32_t seat, const Creature *c,
+                           double danger) noexcept nogil:
     """Glory a creature in a Ready Area is expected to score for its seat."""
     cdef const FaceTable *f = eff(T, s, c)
     cdef double glory = T.card[s.card[shape(c) >> 3]].glory + f.score_glory + host_glory(T, s, c)
@@ -2819,7 +2820,8 @@ cdef int32_t plan_summons(const Tables *T, const State *s, const int32_t *out, i
     cdef double worth[64]
     cdef double danger = threat(T, s, s.active), rolls = rolls_left(T, s, s.active), value, best = -1.0
     cdef int32_t cost[8]
-    cdef int32_t i, k, slot, count = 0, mask, money = total_avail(s), spent, chosen = 0, extra = surcharge(T, s, s.active)
+    cdef int32_t i, k, slot, count = 0, mask, spent, chosen = 0
+    cdef int32_t money = total_avail(s), extra = surcharge(T, s, s.active)
     cdef int32_t targets = 0, seat, at_once, limited
     cdef double glory
     for seat in range(T.n_players):
@@ -2830,7 +2832,7 @@ cdef int32_t plan_summons(const Tables *T, const State *s, const int32_t *out, i
             continue
         slot = (out[i] & 0xFFFF) >> 3
         f = face_of(T, s, out[i] & 127)
-        for k in range(min(<int32_t>s.pool[slot][out[i] & 7], 8 - count)):
+        for _k in range(min(<int32_t>s.pool[slot][out[i] & 7], 8 - count)):
             dice[count] = out[i] & 127
             cost[count] = f.level + extra
             glory = T.card[s.card[slot]].glory + f.score_glory + 0.3 * (
@@ -2897,7 +2899,8 @@ cdef double cast_worth(const Tables *T, const State *s, uint8_t die, int32_t riv
             return 0.5
         if f.ops[i].code == O_DESTROYSPELL:
             for seat in range(T.n_players):
-                if seat != s.active and (s.player[seat].spells[0] or s.player[seat].spells[1] or s.player[seat].spells[2]):
+                if seat != s.active and (s.player[seat].spells[0] or s.player[seat].spells[1]
+                                         or s.player[seat].spells[2]):
                     return 1.0
     return -1.0
 
@@ -2909,7 +2912,7 @@ cdef double option_worth(const Tables *T, const State *s, int32_t seat, int32_t 
     cdef const Player *q
     cdef const Use *use
     cdef Creature other
-    cdef int32_t family = action >> SHIFT, arg = action & 0xFFFF, slot, i, owner
+    cdef int32_t family = action >> SHIFT, arg = action & 0xFFFF, i, owner
     cdef double value, mean
     if family == A_DONE:
         return 0.0
@@ -2936,7 +2939,8 @@ cdef double option_worth(const Tables *T, const State *s, int32_t seat, int32_t 
         if f.op == P_WINDOW:
             q = &s.player[s.defender]
             for i in range(q.n_ready):
-                if unlocked(&q.ready[i]) and attack_total(T, s, s.defender) >= defense_of(T, s, s.defender, &q.ready[i]):
+                if (unlocked(&q.ready[i])
+                        and attack_total(T, s, s.defender) >= defense_of(T, s, s.defender, &q.ready[i])):
                     return 1.0 if seat == s.defender else -1.0
             return -1.0
         return cast_worth(T, s, arg, rival_creatures)
@@ -2995,7 +2999,8 @@ cdef double option_worth(const Tables *T, const State *s, int32_t seat, int32_t 
         return -1.0
     return -1.0                                               # discard, aside
 
-cdef int32_t suggest_option(const Tables *T, const State *s, const int32_t *out, int32_t n, int32_t seat) noexcept nogil:
+cdef int32_t suggest_option(const Tables *T, const State *s, const int32_t *out, int32_t n,
+                            int32_t seat) noexcept nogil:
     """The greedy player's choice among the n options in out."""
     cdef const Frame *f = &s.stack[s.n_stack - 1]
     cdef const Player *q
@@ -3071,7 +3076,8 @@ cdef void estimate(const void *tables, const void *state, double *out) noexcept 
             rolls = rolls_left(T, s, seat)
             for slot in range(SLOTS):
                 if s.card[slot] != NONE:
-                    score[seat] += 0.5 * rolls * (p.bag[slot] + p.used[slot] + p.wait[slot]) * T.card[s.card[slot]].worth
+                    score[seat] += (0.5 * rolls * (p.bag[slot] + p.used[slot] + p.wait[slot])
+                                    * T.card[s.card[slot]].worth)
         most = max(most, score[seat])
     if T.glory_utility:
         for seat in range(n):
@@ -3089,10 +3095,11 @@ cdef void estimate(const void *tables, const void *state, double *out) noexcept 
 # ---- the Python face -----------------------------------------------------------------------------
 
 _OP_NAMES = (
-    "deal", "recopy", "score", "cullspells", "scored", "ability", "cull", "begin", "use", "ready", "surcharge", "main",
-    "attack", "next", "between", "quake", "window", "total", "defend", "capture", "clean", "end", "draw", "roll", "reroll",
-    "event", "kills", "aside", "steps", "target", "host", "copy", "rotate", "swap", "take", "culltake", "fetch", "return",
-    "zero", "spellhost", "pay", "summoned", "captured", "anchored", "unlocked", "lock", "cullup",
+    "deal", "recopy", "score", "cullspells", "scored", "ability", "cull", "begin", "use", "ready", "surcharge",
+    "main", "attack", "next", "between", "quake", "window", "total", "defend", "capture", "clean", "end", "draw",
+    "roll", "reroll", "event", "kills", "aside", "steps", "target", "host", "copy", "rotate", "swap", "take",
+    "culltake", "fetch", "return", "zero", "spellhost", "pay", "summoned", "captured", "anchored", "unlocked",
+    "lock", "cullup",
 )
 _MARKS = {"safe": F_SAFE, "recopied": F_RECOPIED, "zero": F_ZERO, "doomed": F_DOOMED, "keep": F_KEEP, "mark": F_MARK,
           "aside": F_ASIDE}
@@ -3100,6 +3107,15 @@ _PHASES = {1: P_RECOPY, 2: P_DRAW, 3: P_READY, 4: P_ATTACK, 5: P_CAPTURE, 6: P_C
 _PHASES_LVD = {1: P_RECOPY, 2: P_DRAW, 3: P_ATTACK, 4: P_CAPTURE, 5: P_CLEAN}
 _SCRATCH = ("discount", "scored", "culls", "foes_hit", "flags", "summoned", "decisions", "cursor", "defender",
             "first_kill", "ev_cause", "ev_level", "ev_defense", "ev_killer", "rem", "bonus")
+# What the arguments of a frame are: d die, l slot, s seat, o offset of a seat, i number of a step, f flavour, n a number.
+_FRAME_ARGUMENTS = {
+    P_NEXT: "o", P_SURCHARGE: "o", P_WINDOW: "o", Q_DRAW: "ns", Q_EVENT: "no", Q_ASIDE: "ln", Q_STEPS: "di", Q_TARGET: "iod",
+    Q_HOST: "d", Q_COPY: "s", Q_SWAP: "l", Q_FETCH: "l", Q_RETURN: "ds", Q_ZERO: "ds", Q_SPELLHOST: "sd", Q_PAY: "nf",
+    Q_SUMMONED: "d", Q_CAPTURED: "l", Q_ANCHORED: "l", Q_UNLOCKED: "s",
+}
+_IN_ATTACK = (P_BETWEEN, P_QUAKE, P_WINDOW, P_TOTAL, P_DEFEND)
+_BOTTOM = (P_DEAL, P_RECOPY, P_SCORE, P_CULLSPELLS, P_SCORED, P_CULL, P_DRAW, P_USE, P_READY, P_MAIN, P_ATTACK, P_NEXT,
+           P_CAPTURE, P_CLEAN, P_END)
 _EDITIONS = ("base", "light_vs_dark")
 _BASIC = ("Basic Quiddity", "Assistant", "Portal")
 _GOALS = {2: 20, 3: 15, 4: 12}
@@ -3162,7 +3178,8 @@ cdef class QuarriorsRules(Rules):
             raise ParameterError(f"quarriors: max_turns is {parameters['max_turns']}, allowed are 1 to 1000")
         for option in ("mixed", "quantity_capture"):
             if parameters[option] and edition != "light_vs_dark":
-                raise ParameterError(f"quarriors: {option} is an option of edition=light_vs_dark, not of edition={edition}")
+                raise ParameterError(
+                    f"quarriors: {option} is an option of edition=light_vs_dark, not of edition={edition}")
         lvd = edition == "light_vs_dark"
         names = ["base.toml"] * (not lvd or parameters["mixed"]) + ["light_vs_dark.toml"] * lvd
         names += ["qladiator.toml"] * parameters["qladiator"]
@@ -3213,7 +3230,8 @@ cdef class QuarriorsRules(Rules):
                 raise DataError(f"quarriors: Light vs. Dark has one kind of large dice, the sets have {len(large)}")
             cards.append(data.large_card(large[0]))
         if len(cards) >= MAX_CARDS or len(dice) > MAX_CLASSES:
-            raise DataError(f"quarriors: {len(cards)} cards of {len(dice)} classes; {MAX_CARDS - 1} of {MAX_CLASSES} fit")
+            raise DataError(
+                f"quarriors: {len(cards)} cards of {len(dice)} classes; {MAX_CARDS - 1} of {MAX_CLASSES} fit")
         self.card_names = [made.name for made in cards]
         self.class_names = [die.name for die in dice]
         T.n_cards, T.n_classes = len(cards), len(dice)
@@ -3294,7 +3312,7 @@ cdef class QuarriorsRules(Rules):
         T.deal_offset = len(multisets)
         T.n_outcomes = T.deal_offset + T.n_cards
         self._multisets = bytes(count for row_of in multisets for count in row_of)
-        self._chances = np_bytes(chances)
+        self._chances = _packed(chances)
         T.multiset = <const uint8_t *><const char *>self._multisets
         T.chance = <const double *><const char *>self._chances
         self.ops.n_outcomes = T.n_outcomes
@@ -3315,7 +3333,8 @@ cdef class QuarriorsRules(Rules):
             number = self.card_names.index(name)
             cls = self.sets.cards[name].die
             if cls in classes:
-                raise ParameterError(f"quarriors: wilds names {classes[cls]!r} and {name!r}, two cards of class {cls!r}")
+                raise ParameterError(
+                    f"quarriors: wilds names {classes[cls]!r} and {name!r}, two cards of class {cls!r}")
             classes[cls] = name
             if T.card[number].kind:
                 numbers.append(number)
@@ -3400,7 +3419,8 @@ cdef class QuarriorsRules(Rules):
         if outcome < 16 * T.n_classes:
             return f"draw {outcome & 15} {self.class_names[outcome >> 4]}"
         cls = max(c for c in range(T.n_classes) if T.roll_offset[c][1] <= outcome)
-        counts = " ".join(f"{face}x{T.multiset[8 * outcome + face]}" for face in range(6) if T.multiset[8 * outcome + face])
+        rolled = [T.multiset[8 * outcome + face] for face in range(6)]
+        counts = " ".join(f"{face}x{n}" for face, n in enumerate(rolled) if n)
         return f"roll {self.class_names[cls]}: {counts}"
 
     # ---- positions as dicts -------------------------------------------------------------------
@@ -3471,7 +3491,8 @@ cdef class QuarriorsRules(Rules):
             ("flags", s.flags), ("summoned", s.summoned), ("decisions", s.decisions), ("cursor", s.cursor),
             ("defender", s.defender), ("first_kill", s.first_kill), ("ev_cause", s.ev_cause), ("ev_level", s.ev_level),
             ("ev_defense", s.ev_defense), ("ev_killer", s.ev_killer), ("rem", s.rem), ("bonus", s.bonus)) if value}
-        pending["stack"] = [[_OP_NAMES[s.stack[i].op], s.stack[i].a, s.stack[i].b, s.stack[i].c] for i in range(s.n_stack)]
+        pending["stack"] = [[_OP_NAMES[s.stack[i].op], s.stack[i].a, s.stack[i].b, s.stack[i].c]
+                            for i in range(s.n_stack)]
         if s.n_pend:
             pending["abilities"] = [[self._die(s, s.pend[i][0]), self._die(s, s.pend[i][1])] for i in range(s.n_pend)]
         if s.n_rec:
@@ -3515,8 +3536,8 @@ cdef class QuarriorsRules(Rules):
         cdef State *s = <State *>made.state
         cdef Tables *T = self.data
         cdef int32_t out[BUFFER]
-        _fields("the position", position, ("edition", "turn", "phase", "active", "quiddity", "captures", "wilds", "players",
-                                           "pending"))
+        _fields("the position", position, ("edition", "turn", "phase", "active", "quiddity", "captures", "wilds",
+                                           "players", "pending"))
         memset(s, 0, self.ops.state_size)
         memset(s.card, NONE, SLOTS)
         if position.get("edition", self.parameters["edition"]) != self.parameters["edition"]:
@@ -3568,7 +3589,8 @@ cdef class QuarriorsRules(Rules):
                     raise PositionError(f"quarriors: wilds has {other!r} and {name!r}, two cards of class {cls!r} (B7)")
             numbers[name] = _whole(f"wilds: dice of {name}", table.get("dice", 0), 0, self.sets.dice[cls].count)
             if T.card[number].kind:
-                first, last = {1: (FIRST_CREATURE, FIRST_SPELL), 2: (FIRST_SPELL, SLOTS), 3: (1, 2)}[T.card[number].kind]
+                places = {1: (FIRST_CREATURE, FIRST_SPELL), 2: (FIRST_SPELL, SLOTS), 3: (1, 2)}
+                first, last = places[T.card[number].kind]
                 if s.card[last - 1] != NONE:
                     raise PositionError(f"quarriors: wilds has more than {last - first} "
                                         f"{'creature' if T.card[number].kind == 1 else 'spell'} cards")
@@ -3607,8 +3629,8 @@ cdef class QuarriorsRules(Rules):
             die = self._read_die(s, f"{where}: ready", entry)
             if die >> 3 >= FIRST_SPELL:
                 if not face_of(T, s, die).kind & IS_SPELL or len(set(entry) - {"die", "face"}):
-                    raise PositionError(f"quarriors: {where}: ready has {entry!r}; a readied spell shows a spell icon that "
-                                        "is not immediate (I9) and carries nothing")
+                    raise PositionError(f"quarriors: {where}: ready has {entry!r}; a readied spell shows a spell icon "
+                                        "that is not immediate (I9) and carries nothing")
                 if readied(p, (die >> 3) - FIRST_SPELL, spell_kind(T, s, die)) == 15:
                     raise PositionError(f"quarriors: {where}: ready has too many {entry['die']} dice")
                 readied_add(p, (die >> 3) - FIRST_SPELL, spell_kind(T, s, die), 1)
@@ -3658,8 +3680,11 @@ cdef class QuarriorsRules(Rules):
         _fields("pending", pending, ("stack", "rolled", "abilities", "records", "winners", *_SCRATCH))
         numbers = {name: _whole(f"pending: {name}", pending.get(name, 0), -4000 if name in ("rem", "bonus") else 0,
                                 4000 if name in ("rem", "bonus", "decisions") else 255) for name in _SCRATCH}
-        (s.discount, s.scored, s.culls, s.foes_hit, s.flags, s.summoned, s.decisions, s.cursor, s.defender, s.first_kill,
-         s.ev_cause, s.ev_level, s.ev_defense, s.ev_killer, s.rem, s.bonus) = (numbers[name] for name in _SCRATCH)
+        (s.discount, s.scored, s.culls, s.foes_hit, s.flags, s.summoned, s.decisions, s.cursor, s.defender,
+         s.first_kill, s.ev_cause, s.ev_level, s.ev_defense, s.ev_killer, s.rem, s.bonus) = (
+            numbers[name] for name in _SCRATCH)
+        if s.cursor >= SLOTS or s.defender >= T.n_players or (s.ev_killer >= T.n_players and s.ev_killer != NONE):
+            raise PositionError("quarriors: pending: cursor, defender or ev_killer is out of range")
         for entry in _rows("pending: abilities", pending.get("abilities", [])):
             if s.n_pend == MAX_PEND or not isinstance(entry, list) or len(entry) != 2:
                 raise PositionError(f"quarriors: pending: abilities must be at most {MAX_PEND} pairs of dice")
@@ -3685,7 +3710,15 @@ cdef class QuarriorsRules(Rules):
             if not isinstance(frame, list) or len(frame) != 4 or frame[0] not in _OP_NAMES:
                 raise PositionError(f"quarriors: pending: stack has the frame {frame!r}, which is none")
             a, b, c = (_whole("pending: stack", value, 0, 255) for value in frame[1:])
+            self._check_frame(s, frame)
             push(s, _OP_NAMES.index(frame[0]), a, b, c)
+        if stack and s.stack[0].op not in _BOTTOM:
+            raise PositionError(f"quarriors: pending: stack begins with {stack[0]!r}, which only follows another frame")
+        for i in range(1, s.n_stack):
+            if s.stack[i].op in _IN_ATTACK and s.stack[0].op != P_NEXT:
+                raise PositionError(f"quarriors: pending: stack has {stack[i]!r} outside an attack")
+            if s.stack[i].op in _BOTTOM:
+                raise PositionError(f"quarriors: pending: stack has {stack[i]!r} above another frame")
         if not stack:
             if s.phase == 0:
                 push(s, P_DEAL)
@@ -3697,6 +3730,23 @@ cdef class QuarriorsRules(Rules):
                 push(s, (_PHASES_LVD if T.lvd else _PHASES)[s.phase])
             if s.phase >= (4 if T.lvd else 5):
                 s.flags |= S_ATTACKED
+
+    cdef _check_frame(self, const State *s, frame):
+        """The arguments of a frame name dice, slots and seats that are there."""
+        cdef int32_t value
+        op = _OP_NAMES.index(frame[0])
+        for kind, number in zip(_FRAME_ARGUMENTS.get(op, ""), frame[1:], strict=False):
+            value = number
+            if kind == "d":
+                fine = value >> 3 < SLOTS and s.card[value >> 3] != NONE and (value & 7) < 7
+            elif kind == "l":
+                fine = value < SLOTS and s.card[value] != NONE
+            elif kind == "f":
+                fine = value < len(data.FLAVOURS)
+            else:
+                fine = value < {"s": self.data.n_players, "o": self.data.n_players + 1, "i": MAX_OPS + 1, "n": 256}[kind]
+            if not fine:
+                raise PositionError(f"quarriors: pending: stack: {number} in {frame!r} is out of range")
 
     cdef _count_dice(self, State *s):
         """Totals of dice (I1), and what no position of a game shows (A130)."""
@@ -3728,8 +3778,8 @@ cdef class QuarriorsRules(Rules):
         if s.node != TERMINAL:
             for seat in range(T.n_players):
                 if s.player[seat].glory >= T.goal:
-                    raise PositionError(f"quarriors: players[{seat}]: glory is {s.player[seat].glory}, but {T.goal} wins "
-                                        "at once (I12)")
+                    raise PositionError(f"quarriors: players[{seat}]: glory is {s.player[seat].glory}, but {T.goal} "
+                                        "wins at once (I12)")
 
     # ---- text and tensors ---------------------------------------------------------------------
 
@@ -3813,7 +3863,6 @@ def _die_text(entry):
     return text
 
 
-def np_bytes(values):
-    """Doubles as bytes, aligned by numpy's allocator rules through a copy."""
-    import array
+def _packed(values):
+    """Doubles as bytes; a bytes object is aligned well enough for them."""
     return array.array("d", values).tobytes()

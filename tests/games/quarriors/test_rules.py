@@ -1,0 +1,283 @@
+"""Quarriors beyond single cases: coverage of the rules, bad set-ups, invariants, whole games."""
+
+import numpy as np
+import pyspiel
+import pytest
+
+import games
+from engine_ext.errors import DataError, IllegalActionError, ParameterError, PositionError
+from engine_ext.rng import Stream
+from games.quarriors.cards import DATA, card_text, read_sets
+from tests.games.quarriors import scripts
+from tests.reference.exact import expectimax
+
+SPEC = games.spec("quarriors")
+EDITIONS = [
+    {},
+    {"qladiator": True},
+    {"edition": "light_vs_dark"},
+    {"edition": "light_vs_dark", "mixed": True},
+    {"edition": "light_vs_dark", "quantity_capture": True, "qladiator": True},
+]
+SETTINGS = [{**edition, "players": players} for edition in EDITIONS for players in (2, 3, 4)]
+
+# Statements, readings and rulings that no position can show, with the reason.
+OUTSIDE = {
+    "A102": "says that something cannot happen; the invariants watch it",
+    "A104": "two readings of one sentence; both places are in use in other cases",
+    "A120": "says that nothing is hidden",
+    "A124": "says where the attack kernel may be used; the greedy player uses it",
+    "A130": "bad positions: the tests of errors below",
+    "K42": "more than four players: the tests of errors below",
+}
+NUMBERED = [
+    *(f"B{i}" for i in range(1, 96)),
+    *(f"D{i}" for i in range(1, 53)),
+    *(f"LK{i}" for i in range(1, 27)),
+    *(f"A{i}" for i in range(1, 133)),
+    *(f"T{i}" for i in range(1, 18)),
+    *(f"S{i}" for i in range(1, 6)),
+    *(f"C{i}" for i in (1, 2, 3, 4, 5, 7)),
+    *(f"K{i}" for i in range(1, 43) if i not in (9, 22, 35, 38, 41)),
+    *(f"L{i}" for i in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11)),
+]
+
+
+def test_every_rule_and_card_has_a_case():
+    seen = {rule for case in scripts.load() for rule in case["rules"]}
+    cards = [name for path in sorted(DATA.glob("*.toml")) for name in read_sets([path]).cards]
+    assert [name for name in cards if name not in seen] == []
+    assert [rule for rule in NUMBERED if rule not in seen and rule not in OUTSIDE] == []
+
+
+def test_the_sets_are_complete():
+    # Base: 53 cards, 18 classes, 130 dice (B1). Light vs. Dark: 43 cards, 64 dice (D1). Qladiator: 26 cards, 40 dice.
+    counts = {}
+    for name in ("base", "light_vs_dark", "qladiator"):
+        sets = read_sets([DATA / f"{name}.toml"])
+        counts[name] = (len(sets.cards), len(sets.dice), sum(die.count for die in sets.dice.values()))
+        assert all(card_text(card) or not card.effects for card in sets.cards.values())
+    assert counts == {"base": (53, 18, 130), "light_vs_dark": (43, 10, 64), "qladiator": (26, 8, 40)}
+    assert {card.provenance for card in read_sets([DATA / "base.toml"]).cards.values()} == {"sourced"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"players": 5}, "allowed are 2 to 4"),
+        ({"players": 1}, "allowed are 2 to 4"),
+        ({"edition": "third"}, "allowed are base, light_vs_dark"),
+        ({"mixed": True}, "mixed is an option of edition=light_vs_dark"),
+        ({"quantity_capture": True}, "quantity_capture is an option"),
+        ({"utility": "money"}, "allowed are 'win' and 'glory'"),
+        ({"max_turns": 0}, "allowed are 1 to 1000"),
+        ({"wilds": "Purple Hag"}, "'Purple Hag', which is no card"),
+        ({"wilds": "Witching Hag;Strong Witching Hag"}, "two cards of class 'Witching Hag'"),
+        ({"wilds": "Death Charm;Life Spell;Growth Charm;Victory Charm"}, "4 spell cards, allowed are 3"),
+        ({"wilds": "Light Charm"}, "no card of the sets in use"),
+    ],
+)
+def test_bad_parameters(parameters, words):
+    with pytest.raises(ParameterError, match=words):
+        SPEC.make_rules(parameters)
+
+
+BARE = {"wilds": [{"card": "Deathdealer", "dice": 5}, {"card": "Life Spell", "dice": 5}]}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"wilds": [{"card": "Deathdealer"}, {"card": "Strong Deathdealer"}]}, "two cards of class 'Deathdealer'"),
+        ({"wilds": [{"card": "Deathdealer", "dice": 6}]}, "from 0 to 5"),
+        ({"wilds": [{"card": "Herald"}]}, "no card of the sets"),
+        ({"dragons": 1}, "unknown field 'dragons'"),
+        ({"players": [{}, {}, {}]}, "players has 3 entries"),
+        ({"players": [{"bag": {"Deathdealer": 1}}, {}]}, "the position has 6 dice of class 'Deathdealer'"),
+        ({"players": [{"bag": {"Deathdealer": -1}}, {}]}, "from 0 to 60"),
+        ({"players": [{"bag": {"Witching Hag": 1}}, {}]}, "the classes in the Wilds are"),
+        ({"players": [{"glory": 20}, {}]}, "20 wins at once"),
+        ({"players": [{"ready": [{"die": "Assistant", "face": 0}]}, {}]}, "shows no creature"),
+        ({"players": [{"ready": [{"die": "Life", "face": 0}]}, {}]}, "spell icon"),
+        ({"players": [{}, {"active": [{"die": "Assistant", "face": 0}]}]}, "only the active seat has rolled dice"),
+        (
+            {"players": [{"ready": [{"die": "Assistant", "face": 4, "attached": [{"die": "Life", "face": 3}]}]}, {}]},
+            "is no attach spell",
+        ),
+        ({"players": [{"spent": {"Assistant": 1}}, {}]}, "no Spent Pile"),
+        ({"active": 2}, "from 0 to 1"),
+        ({"phase": 7}, "from 0 to 6"),
+        ({"edition": "light_vs_dark"}, "these rules are for 'base'"),
+        ({"pending": {"stack": [["host", 255, 0, 0]]}}, "out of range"),
+        ({"pending": {"stack": [["defend", 0, 0, 0]]}}, "only follows another frame"),
+        ({"pending": {"stack": [["main", 0, 0, 0], ["defend", 0, 0, 0]]}}, "outside an attack"),
+        ({"pending": {"defender": 9}}, "out of range"),
+    ],
+)
+def test_bad_positions(change, words):
+    rules = SPEC.make_rules({})
+    with pytest.raises(PositionError, match=words):
+        rules.from_dict({**BARE, **change})
+
+
+def test_bad_data(tmp_path):
+    path = tmp_path / "set.toml"
+    path.write_text(
+        'set = "mine"\n[[card]]\nname = "Odd Hag"\nclass = "Witching Hag"\ncost = 3\nprovenance = "guessed"\n'
+    )
+    with pytest.raises(DataError, match="'Odd Hag': provenance is 'guessed'"):
+        SPEC.make_rules({"data": str(path)})
+    path.write_text(
+        'set = "mine"\n[[card]]\nname = "Odd Hag"\nclass = "Witching Hag"\ncost = 3\nprovenance = "reconstructed"\n'
+        'effects = [{ on = "score", do = "fly" }]\n'
+    )
+    with pytest.raises(DataError, match="do is 'fly'"):
+        SPEC.make_rules({"data": str(path)})
+    with pytest.raises(DataError, match="No such file"):
+        SPEC.make_rules({"data": str(tmp_path / "none.toml")})
+
+
+def test_own_cards_by_path(tmp_path):
+    # A card of the same name replaces the shipped one; a new one joins its class.
+    path = tmp_path / "set.toml"
+    path.write_text(
+        'set = "mine"\n[[card]]\nname = "Witching Hag"\nclass = "Witching Hag"\ncost = 1\nglory = 9\n'
+        'provenance = "reconstructed"\n'
+    )
+    rules = SPEC.make_rules({"data": str(path), "wilds": "Witching Hag"})
+    position = rules.from_dict(
+        {"wilds": [{"card": "Witching Hag"}], "players": [{"ready": [{"die": "Witching Hag", "face": 3}]}, {}]}
+    )
+    assert position.to_dict()["players"][0]["glory"] == 9
+
+
+def test_illegal_action_changes_nothing():
+    position = SPEC.make_rules({}).initial_position()
+    before = position.to_bytes()
+    with pytest.raises(IllegalActionError):
+        position.apply_action(10**6)
+    assert position.to_bytes() == before
+
+
+def walk(rules, seed):
+    """Random play, every step checked; yields each position."""
+    stream = Stream(seed)
+    position = rules.initial_position()
+    glory = [0] * rules.num_players()
+    while not position.is_terminal():
+        yield position
+        position.apply_action(position.sample(stream) if position.is_chance_node() else position.random_action(stream))
+        assert position.check() == 0, f"I{position.check()}\n{position}"
+        now = [player["glory"] for player in position.to_dict()["players"]]
+        assert all(after >= before for after, before in zip(now, glory, strict=True))  # I4
+        glory = now
+    yield position
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_invariants_in_random_games(setting):
+    rules = SPEC.make_rules(setting)
+    assert rules.state_bytes <= 1024
+    for seed in range(3):
+        for number, position in enumerate(walk(rules, seed)):
+            if number % 17 == 0:
+                again = rules.from_dict(position.to_dict())
+                assert again == position
+                assert rules.from_bytes(position.to_bytes()) == position
+                assert all(rules.min_utility() <= value <= rules.max_utility() for value in position.estimate())
+            if position.is_player_node():
+                assert len(position.legal_actions()) >= 2  # I25
+        assert abs(sum(position.returns())) < 1e-12
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_invariants_over_a_million_steps(setting):
+    rules = SPEC.make_rules(setting)
+    steps, seed = 0, 0
+    while steps < 1_000_000:
+        stream, position = Stream(seed), rules.initial_position()
+        while not position.is_terminal():
+            position.apply_action(
+                position.sample(stream) if position.is_chance_node() else position.random_action(stream)
+            )
+            assert position.check() == 0, f"seed {seed}: I{position.check()}"
+            steps += 1
+        seed += 1
+
+
+@pytest.mark.parametrize("setting", [SETTINGS[0], SETTINGS[6]], ids=str)
+def test_own_playout_equals_the_generic_loop(setting):
+    # Seat 0's mean return: two samples of n games from one distribution differ by less than 4.5 standard errors.
+    position = SPEC.make_rules(setting).initial_position()
+    n = 3000
+    steps, own = position.playouts(n, Stream(1))
+    generic_steps, generic = position.playouts(n, Stream(2), generic=True)
+    assert np.abs(own - generic).max() / n < 4.5 * np.sqrt(2 / n)
+    assert abs(steps / generic_steps - 1) < 0.05
+
+
+def test_greedy_beats_random():
+    rules = SPEC.make_rules({})
+    won = 0
+    for seed in range(60):
+        stream, position, mine = Stream(seed), rules.initial_position(), seed % 2
+        while not position.is_terminal():
+            if position.is_chance_node():
+                position.run_chance(stream)
+            elif position.current_player() == mine:
+                position.apply_action(position.suggest(stream))
+            else:
+                position.apply_action(position.random_action(stream))
+        won += position.returns()[mine] > 0
+    assert won >= 57
+
+
+@pytest.mark.parametrize("name", list(SPEC.scenarios))
+def test_scenario_values(name):
+    scenario = SPEC.scenarios[name]
+    position = SPEC.make_rules({"scenario": name}).initial_position()
+    memo = {}
+    assert expectimax(position, memo) == pytest.approx(scenario.solution["value"], abs=1e-12)
+    assert len(memo) == scenario.solution["states"]
+
+
+def test_max_turns_ends_the_game_by_glory():
+    rules = SPEC.make_rules({"max_turns": 2, "players": 3})
+    position = rules.initial_position()
+    position.playout(Stream(4))
+    table = position.to_dict()
+    assert table["turn"] <= 6
+    best = max(player["glory"] for player in table["players"])
+    assert all(table["players"][seat]["glory"] == best for seat in table["pending"]["winners"])
+
+
+def test_glory_utility_is_the_lead():
+    rules = SPEC.make_rules({"utility": "glory", "players": 3})
+    position = rules.initial_position()
+    position.playout(Stream(9))
+    glory = [min(player["glory"], 15) for player in position.to_dict()["players"]]
+    expected = [own - (sum(glory) - own) / 2 for own in glory]
+    assert position.returns() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["quarriors()", "quarriors(edition=light_vs_dark,players=3)", "quarriors(qladiator=True,players=4)"],
+)
+def test_openspiel_random_sim(text):
+    pyspiel.random_sim_test(pyspiel.load_game(text), num_sims=1, serialize=False, verbose=False)
+
+
+def test_the_view_shows_the_table():
+    from rich.console import Console
+
+    for setting in ({}, {"edition": "light_vs_dark", "qladiator": True}):
+        position = SPEC.make_rules(setting).initial_position()
+        position.run_chance(Stream(2))
+        console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115 - closed by the process
+        console.print(SPEC.render(position, 0))
+        text = console.export_text()
+        table = position.to_dict()
+        assert all(entry["card"].split()[-1] in text for entry in table["wilds"])
+        assert ("reconstructed" in text) == bool(setting)
