@@ -3107,10 +3107,10 @@ _PHASES = {1: P_RECOPY, 2: P_DRAW, 3: P_READY, 4: P_ATTACK, 5: P_CAPTURE, 6: P_C
 _PHASES_LVD = {1: P_RECOPY, 2: P_DRAW, 3: P_ATTACK, 4: P_CAPTURE, 5: P_CLEAN}
 _SCRATCH = ("discount", "scored", "culls", "foes_hit", "flags", "summoned", "decisions", "cursor", "defender",
             "first_kill", "ev_cause", "ev_level", "ev_defense", "ev_killer", "rem", "bonus")
-# What the arguments of a frame are: d die, l slot, s seat, o offset of a seat, i number of a step, f flavour, n a number.
+# What the arguments of a frame are: d die, l slot, s seat, o offset of a seat, i step, f flavour, n a number.
 _FRAME_ARGUMENTS = {
-    P_NEXT: "o", P_SURCHARGE: "o", P_WINDOW: "o", Q_DRAW: "ns", Q_EVENT: "no", Q_ASIDE: "ln", Q_STEPS: "di", Q_TARGET: "iod",
-    Q_HOST: "d", Q_COPY: "s", Q_SWAP: "l", Q_FETCH: "l", Q_RETURN: "ds", Q_ZERO: "ds", Q_SPELLHOST: "sd", Q_PAY: "nf",
+    P_NEXT: "o", P_SURCHARGE: "o", P_WINDOW: "o", Q_DRAW: "ns", Q_EVENT: "no", Q_ASIDE: "ln", Q_STEPS: "di",
+    Q_TARGET: "iod", Q_HOST: "d", Q_COPY: "s", Q_SWAP: "l", Q_FETCH: "l", Q_RETURN: "ds", Q_ZERO: "ds", Q_SPELLHOST: "sd", Q_PAY: "nf",
     Q_SUMMONED: "d", Q_CAPTURED: "l", Q_ANCHORED: "l", Q_UNLOCKED: "s",
 }
 _IN_ATTACK = (P_BETWEEN, P_QUAKE, P_WINDOW, P_TOTAL, P_DEFEND)
@@ -3744,7 +3744,8 @@ cdef class QuarriorsRules(Rules):
             elif kind == "f":
                 fine = value < len(data.FLAVOURS)
             else:
-                fine = value < {"s": self.data.n_players, "o": self.data.n_players + 1, "i": MAX_OPS + 1, "n": 256}[kind]
+                players = self.data.n_players
+                fine = value < {"s": players, "o": players + 1, "i": MAX_OPS + 1, "n": 256}[kind]
             if not fine:
                 raise PositionError(f"quarriors: pending: stack: {number} in {frame!r} is out of range")
 
