@@ -16,13 +16,14 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from engine_ext.errors import UnsuitableGameError
+from engine_ext.errors import TooLargeError, UnsuitableGameError
 from engine_ext.position import Position
 from experiments import gametext, ladder
 from experiments.gametext import Game
 from solvers import specs, tree
 from solvers.best_response import expected_values
 from solvers.contract import PolicySolver, SearchResult
+from solvers.mccfr import WITHOUT_TREE
 from solvers.specs import Spec
 
 
@@ -175,9 +176,13 @@ _LABELS = {
 
 
 def _solve_offline(game: Game, spec: Spec, seed: int, progress: bool, began: float) -> Solution:
-    if game.rules is not None:
-        spec.solver.check(game.rules)
-    flat = extract(game, progress)
+    spec.solver.check(game.rules if game.rules is not None else game.openspiel())
+    try:
+        flat = extract(game, progress)
+    except (TooLargeError, UnsuitableGameError):
+        if game.rules is None or spec.name not in WITHOUT_TREE:
+            raise
+        return _solve_without_tree(game, spec, seed, began)
     solver = make_offline(spec, flat, seed)
     run_offline(spec, solver)
     policy = solver.average_policy()
@@ -200,6 +205,28 @@ def _solve_offline(game: Game, spec: Spec, seed: int, progress: bool, began: flo
         extract_seconds=flat.seconds,
         seconds=time.perf_counter() - began,
         exploitability=_exploitability(solver),
+    )
+
+
+def _solve_without_tree(game: Game, spec: Spec, seed: int, began: float) -> Solution:
+    """A solver that walks a game too big for a tree: what it played, without exact values."""
+    solver = make_offline(spec, game.rules, seed)
+    run_offline(spec, solver)
+    assert game.rules is not None
+    position = game.rules.initial_position()
+    action = None
+    if position.is_player_node():
+        chances = solver.average_policy().action_probabilities(position)
+        action = max(chances, key=lambda each: (chances[each], -each))
+    spent = float(getattr(solver, "seconds", 0.0))
+    return Solution(
+        game=game.text,
+        solver=str(spec),
+        **_chosen(position, action),
+        infosets=getattr(solver, "n_infosets", None),
+        iterations=solver.iterations,
+        iterations_per_s=solver.iterations / spent if spent > 0 else None,
+        seconds=time.perf_counter() - began,
     )
 
 

@@ -22,10 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyspiel
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, csr_matrix, hstack
 
 from engine_ext.errors import SavedStateError, UnsuitableGameError
+from engine_ext.position import Rules
 from solvers.best_response import exploitability
 from solvers.contract import SolverSpec
 from solvers.policies import TabularPolicy
@@ -165,6 +167,23 @@ def _solve(payoff: csr_matrix, own: _Constraints, rival: _Constraints, name: str
     return float(result.x[n_own]), result.x[:n_own]
 
 
+def check(game: Rules | pyspiel.Game) -> None:
+    """Raise UnsuitableGameError for a game that cannot be solved, before its tree is extracted."""
+    if isinstance(game, Rules):
+        name, n_players, zero_sum = game.name, game.num_players(), game.zero_sum
+    else:
+        kinds = pyspiel.GameType.Utility
+        name, n_players = str(game), game.num_players()
+        # A general-sum declaration may still turn out to be zero-sum; the tree tells.
+        zero_sum = game.get_type().utility not in (kinds.IDENTICAL,)
+    if n_players != 2:
+        raise UnsuitableGameError(f"{name}: linear programming needs two players; it has {n_players}")
+    if not zero_sum:
+        raise UnsuitableGameError(
+            f"{name}: linear programming needs utilities that sum to zero; these do not (general-sum)"
+        )
+
+
 def _make(tree: FlatTree, parameters: Mapping[str, Any]) -> SequenceFormSolver:
     return SequenceFormSolver(tree)
 
@@ -176,5 +195,6 @@ SOLVERS = (
         summary="Exact equilibrium of a two-player zero-sum game by linear programming.",
         source="Koller, Megiddo and von Stengel, Games and Economic Behavior 14, 1996",
         make=_make,
+        check=check,
     ),
 )

@@ -6,6 +6,7 @@ from solvers.contract import SolverSpec
 from solvers.policies import KeyedPolicy, TabularPolicy
 from solvers.tree import FlatTree
 
+WITHOUT_TREE: tuple[str, ...]
 SOLVERS: tuple[SolverSpec, ...]
 
 class TreeMCCFR:

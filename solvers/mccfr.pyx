@@ -885,6 +885,8 @@ _COMMON = {
                            choices=_WHEN_FULL),
 }
 
+WITHOUT_TREE = ("mccfr_es", "mccfr_os")   # whose `make` takes Rules as well as a FlatTree
+
 SOLVERS = (
     SolverSpec(
         name="mccfr_es", kind="policy", summary="CFR that samples everyone but the player it updates.",

@@ -142,3 +142,22 @@ def test_one_creature_is_beaten_with_the_probability_of_two_rerolls(capsys, tmp_
     deck.write_text('[[card]]\nname = "Wyrm"\nrequires = ["66666"]\nsymbol = "add"\nprovenance = "reconstructed"\n')
     found = solved(capsys, f"pentaquest(deck={deck},quest_area=1)", "expectimax")
     assert found["value"][0] == pytest.approx((1 - (5 / 6) ** 3) ** 5, abs=1e-9)
+
+
+def test_sampling_needs_no_tree(capsys):
+    found = solved(capsys, "pig(goal=6)", "mccfr_os(iterations=50000)")  # whose states come again: no tree has an end
+    assert found["tree_nodes"] is None
+    assert found["exploitability"] is None
+    assert found["iterations"] == 50_000
+    assert found["infosets"] > 50
+    assert found["action"] == 0  # there is nothing to hold yet, so the first seat rolls
+
+
+@pytest.mark.parametrize(
+    ("game", "reason"),
+    [("kuhn_poker(players=3)", "two players; it has 3"), ("matrix_pd", "general-sum"), ("blackjack", "two players")],
+)
+def test_linear_programming_names_what_forbids_it(capsys, game, reason):
+    code, output, errors = command_line(capsys, "solve", game, "--solver", "sequence_form")
+    assert (code, output) == (2, "")
+    assert reason in errors

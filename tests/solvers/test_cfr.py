@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pyspiel
 import pytest
@@ -240,3 +242,26 @@ def test_specs_find_the_solvers(name):
     solver = spec.make(extract("kuhn_poker"), {key: p.default for key, p in spec.parameters.items()})
     solver.run(10)
     assert exploitability(solver.average_policy()) == pytest.approx(KUHN[name][0], rel=5e-4)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+def test_ctrl_c_leaves_a_solver_that_goes_on(tmp_path):
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    tree = extract("leduc_poker")
+    solver = CFRSolver(tree, variant="cfr+")
+    old = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            solver.run(10**12)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    solver.save(tmp_path / "checkpoint")
+    whole, resumed = CFRSolver(tree, variant="cfr+"), CFRSolver(tree, variant="cfr+")
+    whole.run(solver.iterations + 10)
+    resumed.load(tmp_path / "checkpoint")
+    resumed.run(10)
+    assert np.array_equal(resumed.average_policy().probabilities, whole.average_policy().probabilities)
