@@ -1,4 +1,4 @@
-"""Bots: any searcher as a `pyspiel.Bot`, so that it plays in OpenSpiel's own tools.
+"""Bots: any searcher, and any policy found offline, as a `pyspiel.Bot` for OpenSpiel's own tools.
 
 A bot holds one seat. Its randomness belongs to (its seed, how many moves it has made), so it
 repeats itself exactly, and a game taken up again in the middle goes on as it would have.
@@ -15,6 +15,7 @@ from engine_ext.errors import IllegalActionError, UnsuitableGameError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
 from solvers.contract import Limit, Searcher, SearchResult
+from solvers.policies import KeyedPolicy, TabularPolicy
 from solvers.specs import Spec, make_searcher, parse_spec
 
 
@@ -118,6 +119,75 @@ class SearchBot(pyspiel.Bot):
 
     def inform_action(self, state: Any, player: int, action: int) -> None:
         """Somebody else moved: a searcher looks at the state when its turn comes, so nothing to do."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PolicyBot(pyspiel.Bot):
+    """A policy found offline in one seat: it draws its actions from the policy's probabilities.
+
+    Args:
+        policy: a TabularPolicy or KeyedPolicy of the game it plays. A policy of an OpenSpiel game
+            reads that game's states, one of a native game reads positions and the states over them.
+        seat: the seat it plays, from 0.
+        seed: int in [0, 2**64).
+        name: for tables and messages.
+    """
+
+    def __init__(self, policy: TabularPolicy | KeyedPolicy, seat: int, seed: int, *, name: str = "") -> None:
+        super().__init__()
+        self.policy = policy
+        self.seat = seat
+        self.seed = seed
+        self.name = name or type(policy).__name__
+        self.moves = 0
+
+    def step(self, state: Any) -> int:
+        """The action it plays here."""
+        return self.step_with_policy(state)[1]
+
+    def step_with_policy(self, state: Any) -> tuple[list[tuple[int, float]], int]:
+        """([(action, probability)], the action it plays here)."""
+        pairs = self.get_policy(state)
+        left = Stream.keyed(self.seed, self.seat, self.moves).double() * sum(chance for _, chance in pairs)
+        self.moves += 1
+        chosen = max(pairs, key=lambda pair: pair[1])[0]
+        for action, chance in pairs:
+            left -= chance
+            if left < 0:
+                chosen = action
+                break
+        return pairs, chosen
+
+    def provides_policy(self) -> bool:
+        """Whether `get_policy` works: it does."""
+        return True
+
+    def get_policy(self, state: Any) -> list[tuple[int, float]]:
+        """[(action, probability)] of the move it is about to make.
+
+        Raises:
+            IllegalActionError: it is not this seat's turn.
+        """
+        if state.current_player() != self.seat:
+            raise IllegalActionError(
+                f"{self.name} plays seat {self.seat}, and the player to move is {state.current_player()}"
+            )
+        return list(self.policy.action_probabilities(state).items())
+
+    def restart(self) -> None:
+        """A new game begins."""
+        self.moves = 0
+
+    def restart_at(self, state: Any) -> None:
+        """Go on from this state: as if the bot had made all of its seat's moves so far."""
+        self.moves = 0
+        if not isinstance(state, Position):
+            self.moves = sum(step.player == self.seat for step in state.full_history())
+
+    def inform_action(self, state: Any, player: int, action: int) -> None:
+        """Somebody else moved: a policy looks at the state when its turn comes, so nothing to do."""
 
     def __str__(self) -> str:
         return self.name

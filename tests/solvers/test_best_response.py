@@ -8,8 +8,9 @@ import pytest
 from open_spiel.python.algorithms import expected_game_score
 
 import games
-from engine_ext.errors import ParameterError, SavedStateError, UnsuitableGameError
+from engine_ext.errors import IllegalActionError, ParameterError, SavedStateError, UnsuitableGameError
 from solvers.best_response import best_response, best_response_values, expected_values, exploitability, nash_conv
+from solvers.bots import PolicyBot
 from solvers.cfr import CFRSolver
 from solvers.linear_program import SequenceFormSolver
 from solvers.policies import TabularPolicy
@@ -200,6 +201,28 @@ def test_policies_save_load_and_mix(tmp_path):
     assert half.probabilities == pytest.approx((policy.probabilities + TabularPolicy.uniform(tree).probabilities) / 2)
     with pytest.raises(ParameterError, match="mixed"):
         policy.mixed_with(TabularPolicy.uniform(extract("kuhn_poker")), 0.5)
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "quandary_kuhn"])
+def test_policies_play_as_bots(name):
+    game = pyspiel.load_game(name)
+    solver = CFRSolver(extract(name), variant="cfr+")
+    solver.run(300)
+    policy = solver.average_policy()
+    bots = [PolicyBot(policy, seat, 7) for seat in range(2)]
+    count, total = 2000, 0.0
+    for i in range(count):
+        total += pyspiel.evaluate_bots(game.new_initial_state(), bots, i)[0]
+    # Standard deviations of a game between good players are under 1.2 (Kuhn) and 4 (Leduc) chips.
+    spread = 4.0 if name == "leduc_poker" else 1.2
+    assert total / count == pytest.approx(expected_values(policy)[0], abs=5 * spread / count**0.5)
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    again = [PolicyBot(policy, 0, seed).step(state) for seed in (3, 3)]
+    assert again[0] == again[1]
+    with pytest.raises(IllegalActionError, match="plays seat 1"):
+        bots[1].step(state)
 
 
 def test_what_is_no_policy_is_refused():
