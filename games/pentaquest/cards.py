@@ -32,6 +32,7 @@ DECK_LIMIT = 64
 ALTERNATIVE_LIMIT = 8
 SYMBOLS = ("add", "sub", "addsub", "reroll", "mirror")
 PROVENANCES = ("sourced", "rulebook", "reconstructed")
+NO_CARD = "no card "  # with a number, what actions call the cards that a deck of fewer than 64 lacks
 DATA = Path(__file__).parent / "data"
 
 _FIELDS = ("name", "requires", "symbol", "provenance", "source")
@@ -205,6 +206,8 @@ def _read_card(path: Path, number: int, table: dict[str, Any]) -> Card:
     name = table["name"]
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or name != name.strip():
         raise DataError(f"{where}: name is {name!r}, must be text on one line")
+    if name.startswith(NO_CARD):
+        raise DataError(f"{where}: name is {name!r}; names that begin with {NO_CARD!r} stand for cards a deck lacks")
     requires = _read_requires(where, table["requires"])
     symbol = _choice(where, "symbol", table["symbol"], SYMBOLS)
     provenance = _choice(where, "provenance", table["provenance"], PROVENANCES)

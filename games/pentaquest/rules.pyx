@@ -22,7 +22,7 @@ from games.pentaquest.plan cimport estimate_running, judge_cards, suggest
 import numpy as np
 
 from engine_ext.errors import ParameterError, PositionError
-from games.pentaquest.cards import DICE, SYMBOLS, read_deck
+from games.pentaquest.cards import DICE, NO_CARD, SYMBOLS, read_deck
 
 cdef Rolls _ROLLS = Rolls(DICE, 6)
 
@@ -483,7 +483,6 @@ cdef int32_t check(const void *tables, const void *state) noexcept nogil:
 
 _STEPS = ("draw", "roll", "act", "forfeit", "over")
 _FIELDS = ("deck", "quest", "armies", "discards", "turn", "seat", "step", "dice", "rerolls")
-_NO_CARD = "no card"
 
 
 cdef class PentaquestRules(Rules):
@@ -616,7 +615,7 @@ cdef class PentaquestRules(Rules):
         return f"draw {self._kind_name(outcome - DEAL)}"
 
     def _kind_name(self, kind):
-        return self.kinds[kind][0].name if kind < len(self.kinds) else f"{_NO_CARD} {kind}"
+        return self.kinds[kind][0].name if kind < len(self.kinds) else f"{NO_CARD}{kind}"
 
     # ---- positions as text and dicts -----------------------------------------------------------
 

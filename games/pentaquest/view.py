@@ -99,7 +99,7 @@ def _card(card: Card, beaten: bool, odds: float | None) -> Panel:
         lines.append(Text(f"{odds:.1%} by the dice", style="dim"))
     return Panel(
         Group(*lines),
-        title=card.name,
+        title=Text(card.name),  # not markup
         title_align="left",
         subtitle=f"{MARKS[card.symbol]} {card.symbol}",
         subtitle_align="right",

@@ -35,6 +35,7 @@ def changed(field: str, value: str) -> str:
         (changed("name", '""'), "name is ''"),
         (changed("name", "7"), "name is 7"),
         (changed("name", '" Rat"'), "name is ' Rat'"),
+        (changed("name", '"no card 7"'), "name is 'no card 7'"),
         (changed("requires", ""), "requires is missing"),
         (changed("requires", '"SS"'), "requires is 'SS'"),
         (changed("requires", "[]"), "requires is []"),

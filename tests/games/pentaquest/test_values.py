@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import games
+from engine_ext.position import Position
 from games.pentaquest.cards import read_deck
 from tests.games.pentaquest.helpers import write_deck
 from tests.reference.exact import expectimax, value_iteration
@@ -16,7 +17,7 @@ SPEC = games.spec("pentaquest")
 
 def test_each_scenario_is_solved_in_its_file() -> None:
     assert set(SPEC.scenarios) == {"one_card", "tiny", "small", "duel"}
-    assert all(set(s.solution) == {"turns", "value", "source"} for s in SPEC.scenarios.values())
+    assert all(set(s.solution) == {"states", "turns", "value", "source"} for s in SPEC.scenarios.values())
 
 
 @pytest.mark.parametrize("name", ["one_card", "tiny", "small", "duel"])
@@ -30,6 +31,21 @@ def test_scenario_values_are_those_of_the_reference(name: str) -> None:
     assert scenario.solution["turns"] == solver.situations
     if parameters["players"] == 2:
         assert scenario.solution["value"][1] == -scenario.solution["value"][0]
+
+
+def test_states_of_one_card_counted_by_hand() -> None:
+    """252 rolls with two rerolls left and 252 with one; 210 keepers before each reroll; the first roll; without
+    rerolls a decision only where the card can be beaten (two pairs 60, full houses 30, four of a kind 30, five of
+    a kind 6: otherwise the game is lost at once); won and lost."""
+    reached: set[Position] = set()
+    waiting = [SPEC.make_rules({"scenario": "one_card"}).initial_position()]
+    while waiting:
+        position = waiting.pop()
+        if position not in reached:
+            reached.add(position)
+            waiting += [position.child(action) for action in position.legal_actions()]
+    assert len(reached) == 252 + 252 + 210 + 210 + 1 + 126 + 2
+    assert len(reached) == SPEC.scenarios["one_card"].solution["states"]
 
 
 def test_engine_and_reference_agree_on_two_cards_with_an_army(tmp_path) -> None:

@@ -9,6 +9,7 @@ from rich.console import Console
 import games
 from engine_ext.position import Position
 from engine_ext.rng import Stream
+from tests.games.pentaquest.helpers import write_deck
 
 SPEC = games.spec("pentaquest")
 
@@ -64,3 +65,10 @@ def test_every_step_of_a_game_can_be_shown() -> None:
             position.apply_action(position.sample(stream))
         else:
             position.apply_action(position.random_action(stream))
+
+
+def test_names_are_no_markup(tmp_path) -> None:
+    deck = write_deck(tmp_path / "deck.toml", [("[/bold] Imp [red]", ["S"], "add")])
+    rules = SPEC.make_rules({"deck": str(deck)})
+    position = rules.from_dict({"quest": ["[/bold] Imp [red]"], "dice": [1, 2, 3, 4, 5]})
+    assert "[/bold] Imp [red]" in shown(position)
