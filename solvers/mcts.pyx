@@ -931,7 +931,7 @@ cdef class Tree:
         while True:
             ops_run_chance(self.ops, self.tables, state, &self.rng)
             seat = self.ops.turn(self.tables, state)
-            if seat == TERMINAL or depth >= self.set.max_depth - 1:
+            if seat == TERMINAL or depth >= self.set.max_depth or depth + 1 >= PATH_LIMIT:
                 break
             count = self.ops.legal(self.tables, state, ids)
             action = self.choose_open(index, seat, ids, count, state, &child)
@@ -1114,7 +1114,7 @@ cdef class Tree:
 
 # ---- the searcher ------------------------------------------------------------------------------
 
-_CHUNK = 1 << 14   # simulations between two looks for Ctrl-C
+_CHUNK_S = 0.05     # time between two looks for Ctrl-C
 
 
 class MctsSearcher:
@@ -1233,15 +1233,17 @@ cdef Tree _start(Position position, const Settings *settings, seed, thread):
 
 def _run(Tree tree, simulations, node_limit, deadline_ns):
     """Run one tree to its limits, open to Ctrl-C; returns the simulations made."""
-    cdef int64_t most = simulations, nodes = node_limit, deadline = deadline_ns, done = 0, chunk, made
+    cdef int64_t most = simulations, nodes = node_limit, deadline = deadline_ns, done = 0, chunk, made, pace = 64
     while done < most:
-        chunk = min(most - done, <int64_t>_CHUNK)
+        chunk = min(most - done, pace)
+        start_s = time.perf_counter()
         with nogil:
             made = tree.run(chunk, nodes, deadline)
         done += made
         if made < chunk or (deadline and PyTime_MonotonicRaw() >= deadline):
             break
         PyErr_CheckSignals()
+        pace = max(1, min(4 * pace, int(chunk * _CHUNK_S / max(time.perf_counter() - start_s, 1e-6))))
     return done
 
 
@@ -1394,9 +1396,12 @@ def _proving(Tree tree):
 
 def _pick(candidates, place, sign):
     """The index of the action to play: the most visited, unless a proven one is worth more."""
-    best = max(range(len(candidates)), key=lambda k: (candidates[k][1], -k))
+    floor = max(bounds[0] for _, _, _, bounds in candidates)    # so much is certain: drop what cannot reach it
+    eligible = [k for k, (_, _, _, bounds) in enumerate(candidates) if bounds[1] >= floor]
+    best = max(eligible, key=lambda k: (candidates[k][1], -k))
     value = sign * candidates[best][2][place]
-    for k, (_, _, values, bounds) in enumerate(candidates):
+    for k in eligible:
+        bounds = candidates[k][3]
         # A closed edge stopped collecting visits when it was proven; compare it by value.
         if bounds[0] == bounds[1] and (math.isnan(value) or bounds[0] > value or (
                 bounds[0] == value and candidates[best][3][0] != candidates[best][3][1])):

@@ -117,6 +117,9 @@ def test_time_limit():
 def test_depth_limit_ends_descents():
     shallow = MctsSearcher(simulations=2000, depth=1, transpositions=False).search(pig(), seed=1)
     assert shallow.nodes == 3  # the root and its two children
+    open_loop = MctsSearcher(simulations=2000, depth=1, chance="open").search(pig(), seed=1)
+    assert open_loop.nodes == 3
+    assert open_loop.action == 0
 
 
 def test_root_may_be_chance_or_terminal():
