@@ -98,7 +98,9 @@ def _check_solver(config: ConvergenceConfig, game: gametext.Game, text: str) -> 
             raise ConfigError(f"{spec.name}: {key} is what the budgets set; leave it out")
     for budget in config.budgets:
         with_budget(str(spec), unit, budget)
-    if not offline:
+    if offline:
+        spec.solver.check(solve.source_of(game))
+    else:
         rules = game.rules if config.measure == "regret" else _tree_rules(game.text)
         searcher = specs.make_searcher(with_budget(str(spec), unit, config.budgets[0]), rules)
         if config.measure == "self_play":
@@ -121,7 +123,7 @@ def with_budget(text: str, unit: str, budget: int) -> Spec:
 @functools.lru_cache(maxsize=4)
 def _tree_rules(game: str) -> Any:
     """The flat tree of a game as a native game, made once in a process."""
-    return tree.TreeRules(solve.extract(gametext.load(game)))
+    return tree.TreeRules(solve.extract(solve.source_of(gametext.load(game))))
 
 
 # ---- measuring -------------------------------------------------------------------------------

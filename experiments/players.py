@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import math
 import time
-from typing import Protocol
+from typing import Any, Protocol
 
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
 from experiments import gametext, ladder, solve
-from solvers import specs, tree
+from solvers import specs
 from solvers.best_response import expected_values
 from solvers.contract import ActionStats, Searcher, SearchResult
 from solvers.policies import TabularPolicy
@@ -65,20 +65,21 @@ class PolicyPlayer:
 
     Args:
         name: canonical spec.
-        policy: of a flat tree of the game it plays.
+        policy: of the game it plays; a TabularPolicy, or a KeyedPolicy of a game without a tree.
+        n_players: seats of the game.
     """
 
-    def __init__(self, name: str, policy: TabularPolicy) -> None:
+    def __init__(self, name: str, policy: Any, n_players: int) -> None:
         self.name = name
         self._policy = policy
-        values = expected_values(policy)
-        self._values = tuple(float(value) for value in values)
+        known = expected_values(policy) if isinstance(policy, TabularPolicy) else [math.nan] * n_players
+        self._values = tuple(float(value) for value in known)
 
     def begin(self) -> None:
         """Nothing is kept from an earlier game."""
 
     def choose(self, position: Position, seed: int) -> SearchResult:
-        """Draw an action. `values` are those of the whole game under the policy."""
+        """Draw an action. `values` are those of the whole game under the policy, nan where unknown."""
         started = time.perf_counter()
         chances = self._policy.action_probabilities(position)
         draw = Stream(seed).double() * sum(chances.values())
@@ -118,9 +119,9 @@ def make(spec: str, rules: Rules) -> Player:
     checked = specs.parse_spec(spec, rules)
     if checked.solver.kind == "policy":
         checked.solver.check(rules)
-        solver = solve.make_offline(checked, tree.extract(rules), 0)
+        solver = solve.make_offline(checked, solve.tree_or_rules(rules, checked), 0)
         solve.run_offline(checked, solver)
-        return PolicyPlayer(str(checked), solver.average_policy())
+        return PolicyPlayer(str(checked), solver.average_policy(), rules.num_players())
     return SearchPlayer(str(checked), specs.make_searcher(checked, rules))
 
 

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 
 from engine_ext.errors import TooLargeError, UnsuitableGameError
-from engine_ext.position import Position
+from engine_ext.position import Position, Rules
 from experiments import gametext, ladder
 from experiments.gametext import Game
 from solvers import specs, tree
@@ -103,7 +103,7 @@ def solve(text: str, spec_text: str, *, seed: int = 0, progress: bool = False) -
         specs.make_searcher(spec, game.rules)
         position = game.rules.initial_position()
     else:
-        flat = extract(game, progress)
+        flat = extract(source_of(game), progress)
         position = tree.TreeRules(flat).initial_position()
     result = specs.make_searcher(spec, position.rules).search(position, seed=seed)
     return Solution(
@@ -129,13 +129,12 @@ def _work(result: SearchResult) -> dict[str, Any]:
     return {"simulations": result.simulations or None, "searched_nodes": result.nodes}
 
 
-def extract(game: Game, progress: bool = False) -> Any:
-    """The game's flat tree, with a bar on the standard error where it takes long.
+def extract(source: Any, progress: bool = False) -> Any:
+    """A game's flat tree, with a bar on the standard error where it takes long.
 
     Raises:
         TooLargeError: it would not fit; carries the estimate.
     """
-    source = game.rules if game.rules is not None else game.openspiel()
     columns = (TextColumn("extracting"), BarColumn(), TextColumn("{task.completed:,.0f} nodes"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not progress) as bar:
         task: TaskID | None = None
@@ -176,67 +175,74 @@ _LABELS = {
 
 
 def _solve_offline(game: Game, spec: Spec, seed: int, progress: bool, began: float) -> Solution:
-    spec.solver.check(game.rules if game.rules is not None else game.openspiel())
-    try:
-        flat = extract(game, progress)
-    except (TooLargeError, UnsuitableGameError):
-        if game.rules is None or spec.name not in WITHOUT_TREE:
-            raise
-        return _solve_without_tree(game, spec, seed, began)
-    solver = make_offline(spec, flat, seed)
+    spec.solver.check(source_of(game))
+    source = tree_or_rules(source_of(game), spec, progress)
+    solver = make_offline(spec, source, seed)
     run_offline(spec, solver)
-    policy = solver.average_policy()
-    position = tree.TreeRules(flat).initial_position()
-    action = None
-    if position.is_player_node():
-        chances = policy.infoset_probabilities(int(flat.arrays["infoset"][0]))
-        action = max(chances, key=lambda each: (chances[each], -each))
     spent = float(getattr(solver, "seconds", 0.0))
     iterations = solver.iterations if "iterations" in spec.parameters else None
+    common: dict[str, Any] = {
+        "game": game.text,
+        "solver": str(spec),
+        "iterations": iterations,
+        "iterations_per_s": iterations / spent if iterations and spent > 0 else None,
+    }
+    policy = solver.average_policy()
+    if isinstance(source, Rules):
+        # Sampled without a tree: nothing exact can be said of the policy.
+        position = source.initial_position()
+        known = len(policy)
+        return Solution(
+            **common,
+            **_likeliest(position, policy.action_probabilities(position) if position.is_player_node() else {}),
+            infosets=known,
+            seconds=time.perf_counter() - began,
+        )
+    position = tree.TreeRules(source).initial_position()
+    chances = policy.infoset_probabilities(int(source.arrays["infoset"][0])) if position.is_player_node() else {}
     return Solution(
-        game=game.text,
-        solver=str(spec),
+        **common,
+        **_likeliest(position, chances),
         value=[float(value) for value in expected_values(policy)],
-        **_chosen(position, action),
-        tree_nodes=flat.n_nodes,
-        infosets=flat.n_infosets,
-        iterations=iterations,
-        iterations_per_s=iterations / spent if iterations and spent > 0 else None,
-        extract_seconds=flat.seconds,
+        tree_nodes=source.n_nodes,
+        infosets=source.n_infosets,
+        extract_seconds=source.seconds,
         seconds=time.perf_counter() - began,
         exploitability=_exploitability(solver),
     )
 
 
-def _solve_without_tree(game: Game, spec: Spec, seed: int, began: float) -> Solution:
-    """A solver that walks a game too big for a tree: what it played, without exact values."""
-    solver = make_offline(spec, game.rules, seed)
-    run_offline(spec, solver)
-    assert game.rules is not None
-    position = game.rules.initial_position()
-    action = None
-    if position.is_player_node():
-        chances = solver.average_policy().action_probabilities(position)
-        action = max(chances, key=lambda each: (chances[each], -each))
-    spent = float(getattr(solver, "seconds", 0.0))
-    return Solution(
-        game=game.text,
-        solver=str(spec),
-        **_chosen(position, action),
-        infosets=getattr(solver, "n_infosets", None),
-        iterations=solver.iterations,
-        iterations_per_s=solver.iterations / spent if spent > 0 else None,
-        seconds=time.perf_counter() - began,
-    )
+def _likeliest(position: Position, chances: dict[int, float]) -> dict[str, Any]:
+    return _chosen(position, max(chances, key=lambda each: (chances[each], -each)) if chances else None)
 
 
-def make_offline(spec: Spec, flat: Any, seed: int) -> PolicySolver:
-    """The policy solver of a spec on a tree; its seed is `seed` unless the spec gives one."""
+def source_of(game: Game) -> Any:
+    """What a tree is extracted from: our rules, or OpenSpiel's game."""
+    return game.rules if game.rules is not None else game.openspiel()
+
+
+def tree_or_rules(source: Any, spec: Spec, progress: bool = False) -> Any:
+    """What a policy solver works on: the game's flat tree, or the rules of a game of ours that has none
+    (it would not fit, or states come again) where the solver can do without.
+
+    Raises:
+        TooLargeError: the tree would not fit and the solver needs it; carries the estimate.
+        UnsuitableGameError: the game has no tree and the solver needs it.
+    """
+    try:
+        return extract(source, progress)
+    except (TooLargeError, UnsuitableGameError):
+        if not isinstance(source, Rules) or spec.name not in WITHOUT_TREE:
+            raise
+        return source
+
+
+def make_offline(spec: Spec, source: Any, seed: int) -> Any:
+    """The policy solver of a spec on a tree, or on rules where it needs none; the spec's own seed goes before."""
     parameters = dict(spec.parameters)
     if "seed" in parameters and "seed" not in spec.given:
         parameters["seed"] = seed
-    solver: PolicySolver = spec.solver.make(flat, parameters)
-    return solver
+    return spec.solver.make(source, parameters)
 
 
 def run_offline(spec: Spec, solver: Any) -> None:

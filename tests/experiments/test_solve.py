@@ -144,6 +144,23 @@ def test_one_creature_is_beaten_with_the_probability_of_two_rerolls(capsys, tmp_
     assert found["value"][0] == pytest.approx((1 - (5 / 6) ** 3) ** 5, abs=1e-9)
 
 
+def test_a_game_too_big_for_a_tree_is_sampled_without_one(capsys):
+    found = solved(capsys, "pig", "mccfr_os(iterations=300,megabytes=8)")
+    assert found["tree_nodes"] is None
+    assert found["extract_seconds"] is None
+    assert found["infosets"] > 0
+    assert found["iterations"] == 300
+    assert found["action_string"] in ("roll", "hold")
+    assert (found["value"], found["exploitability"]) == (None, None)
+
+
+def test_a_game_too_big_for_a_solver_that_needs_its_tree_is_refused(capsys):
+    code, output, errors = command_line(capsys, "solve", "pentaquest", "--solver", "cfr+", "--json")
+    assert (code, output) == (2, "")
+    assert "nodes" in errors
+    assert len(errors.strip().splitlines()) == 1
+
+
 def test_sampling_needs_no_tree(capsys):
     found = solved(capsys, "pig(goal=6)", "mccfr_os(iterations=50000)")  # whose states come again: no tree has an end
     assert found["tree_nodes"] is None
