@@ -6,8 +6,8 @@ The turn. Its result is a beaten card or none. A result is worth
     each army card used on the way:  - worth(its symbol)
 
 where the *relief* of a card grows with how hard it is to beat (a hard card that is gone will not
-have to be beaten later), and the *worth* of army cards falls towards the end of the game. With
-these numbers fixed for a turn, the best play of the whole turn is found by retrograde dynamic
+have to be beaten later), and the *worth* of army cards falls towards the end of the game. Alone and
+with a small army, the stake is lower where the next turn would be in danger. With these numbers fixed for a turn, the best play of the whole turn is found by retrograde dynamic
 programming over the 252 rolls and 462 keepers, as for Yahtzee (Verhoeff and Scheffers, 1999;
 Glenn, 2006): the dice as they lie with changes by cards, then with reroll cards, then with free
 rerolls. Reroll cards come before changes in that order without loss: a change of a kept die can
@@ -143,11 +143,13 @@ cdef inline void set_stakes(const Tables *t, const State *s, Stakes *stakes) noe
         relief = RELIEF * late
         stakes.scale = 1.0 + RESERVE * late
     elif t.original:
+        # A failed turn costs an army card, and a used card its point. # P12
         stakes.fail = -1.0 if army_size(s.purse[s.seat]) else 0.0
         stake = 0.0
         relief = 0.1
         stakes.scale = 1.0
     else:
+        # A used card still scores (29): it costs its help in later turns, and the tie-break.
         stakes.fail = 0.0
         stake = 1.0
         relief = 0.0
