@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
 from engine_ext.bits cimport bit, count_bits, has_bit
-from engine_ext.game cimport HIDDEN_INFORMATION, TERMINAL, ZERO_SUM
+from engine_ext.game cimport HIDDEN_INFORMATION, TERMINAL, ZERO_SUM, hash_bytes
 from engine_ext.hexgrid cimport HexBoard
 from engine_ext.position cimport Position, Rules, new_position
 from games.quarz.field cimport rebuild, recount
@@ -452,7 +452,8 @@ cdef class QuarzRules(Rules):
             f = &s.stack[k]
             frames.append([f.kind, f.step, f.a, f.b, f.c, f.d, f.e, f.f, f.g, f.prog])
         made["pending"] = {"frames": frames, "actor": s.actor, "winner": s.winner, "active": s.active,
-                           "tiles_left": [s.pool_left[k] for k in range(8)]}
+                           "tiles_left": [s.pool_left[k] for k in range(8)],
+                           "seal": f"{hash_bytes(s, sizeof(State), 0):016x}"}
         made["recall"] = [f"{s.info[k]:016x}" for k in range(self.data.players)]
         made["epochs"] = [
             [s.epoch[m], [s.birth[m][k] for k in range(CARDS)], [s.drawn[m][k] for k in range(CARDS)],
@@ -484,6 +485,10 @@ cdef class QuarzRules(Rules):
                 if s.at[k] == s.idol_at and position.get("carrier", 0) == 0:
                     s.idol_by = k
         self._restore_memory(s, position)
+        if "pending" in position and position["pending"]["seal"] != f"{hash_bytes(s, sizeof(State), 0):016x}":
+            # What is pending belongs to this one position: only so can it not contradict the rest.
+            raise PositionError("quarz: pending belongs to another position: after changing a position by hand, leave "
+                                "pending, recall and epochs out")
         rule = broken_rule(t, s)
         if rule:
             raise PositionError(f"quarz: the position breaks rule {rule}: {_RULES.get(rule, '')}")
@@ -759,7 +764,7 @@ cdef class QuarzRules(Rules):
     cdef _restore_pending(self, State *s, pending):
         cdef Frame *f
         cdef int32_t k
-        keys = {"frames", "actor", "winner", "active", "tiles_left"}
+        keys = {"frames", "actor", "winner", "active", "tiles_left", "seal"}
         if not isinstance(pending, dict) or set(pending) != keys:
             raise _bad("pending", pending, f"a table with {', '.join(sorted(keys))}")
         frames = pending["frames"]

@@ -208,6 +208,17 @@ def test_positions_come_back_exactly(players: int) -> None:
     assert rules.from_dict(position.to_dict()) == position
 
 
+def test_a_pending_part_fits_its_position_only() -> None:
+    rules = rules_for()
+    position = position_of(rules, {"P1.1": {"at": [1, 0]}, "P2.1": {"at": [0, 0], "hand": ["Hot Kick/1"]}})
+    take(position, "attack 1 P2.1")
+    saved = position.to_dict()
+    assert rules.from_dict(saved) == position
+    saved["actions"] = 0
+    with pytest.raises(PositionError, match="leave pending"):
+        rules.from_dict(saved)
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
