@@ -113,6 +113,7 @@ cdef inline int32_t attack_list(int32_t total, const int32_t *defenses, int32_t 
     into masks[1 << n]; returns how many. The same as the walk, without a branch a set."""
     cdef int16_t left[1 << ATTACK_TABLE]      # by set: what remains of the total, negative when it is too much
     cdef int16_t stands[1 << ATTACK_TABLE]    # by set: the largest defence outside it
+    cdef int16_t ends[1 << ATTACK_TABLE]      # by set: 1 when the defence can end there
     cdef int16_t defense
     cdef int32_t i, s, half = 1, count = 0
     QUANDARY_CHECK(0 <= n <= ATTACK_TABLE and total <= ATTACK_TABLE_TOTAL, "attack_list: too large for the table")
@@ -129,9 +130,11 @@ cdef inline int32_t attack_list(int32_t total, const int32_t *defenses, int32_t 
             stands[s] = stands[s] if stands[s] > defense else defense
         half *= 2
     stands[half - 1] = ATTACK_TABLE_TOTAL + 1    # all are lost: that ends the defence too
+    for s in range(half):                        # in lanes; the next loop cannot be
+        ends[s] = (left[s] >= 0) & ((left[s] == 0) | (stands[s] > left[s]))
     for s in range(half):
         masks[count] = <uint8_t>s
-        count += (left[s] >= 0) & ((left[s] == 0) | (stands[s] > left[s]))
+        count += ends[s]
     return count
 
 
