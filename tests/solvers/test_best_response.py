@@ -69,7 +69,7 @@ def test_kuhn_equilibrium_is_of_kuhns_family():
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(
-    "game", ["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=3)", "kuhn_poker(players=3)", "tiny_bridge_2p"]
+    "game", ["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=3)", "kuhn_poker(players=3)", "tiny_hanabi"]
 )
 def test_agrees_with_openspiel_on_random_policies(game, seed):
     tree = extract(game)

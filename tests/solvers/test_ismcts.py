@@ -215,7 +215,9 @@ def test_no_bot_sees_what_its_seat_cannot_in_any_game(game):
     rules = rules_of(game)
     searchers = [IsmctsSearcher(simulations=15), IsmctsSearcher(simulations=15, observer="single")]
     compared = 0
-    for seed in range(5):
+    for seed in range(40):  # small scenarios hide little: it takes some games to meet it
+        if compared >= 40:
+            break
         stream = Stream(seed)
         position = rules.initial_position()
         for _ in range(100):
