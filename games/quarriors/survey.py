@@ -35,7 +35,9 @@ def greedy_game(rules: Rules, stream: Stream) -> Position:
         if position.is_chance_node():
             position.run_chance(stream)
         else:
-            position.apply_action(position.suggest(stream))
+            action = position.suggest(stream)
+            assert action is not None
+            position.apply_action(action)
     return position
 
 
@@ -57,7 +59,7 @@ def rows(random_games: int, greedy_games: int) -> Iterator[str]:
                     glory.append(scored)
                     by_goal += max(scored) >= {2: 20, 3: 15, 4: 12}[players]
                 low, middle, high = np.percentile(turns, (5, 50, 95))
-                name = setting["edition"] + "".join(f", {key}" for key in setting if key != "edition")
+                name = str(setting["edition"]) + "".join(f", {key}" for key in setting if key != "edition")
                 share = " / ".join(f"{100 * won / n:.0f}" for won in wins)
                 best = np.mean([max(seats) for seats in glory])
                 least = np.mean([min(seats) for seats in glory])
