@@ -188,12 +188,16 @@ def run_experiment(
 @app.command("report")
 def build_report(
     folder: Annotated[Path, typer.Argument(help="a run folder")],
+    figures: Annotated[Path | None, typer.Option(help="also write every plot as an SVG file into this folder")] = None,
 ) -> None:
     """Rebuild a run's report from its manifest and results, and print its tables."""
     from experiments import report
 
     path = report.build(folder)
-    report.print_tables(report.load(folder), _console())
+    results = report.load(folder)
+    if figures is not None:
+        report.write_figures(results, figures)
+    report.print_tables(results, _console())
     print(f"report: {path}")
 
 

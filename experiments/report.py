@@ -107,6 +107,37 @@ def build(folder: Path) -> Path:
     return path
 
 
+def write_figures(results: Results, folder: Path) -> list[Path]:
+    """Write every plot as an SVG file of its own, for a paper or a document.
+
+    Args:
+        folder: made where it does not exist; files of the same names are replaced.
+
+    Returns:
+        the files: arena1.svg, arena1-cross.svg, curve1.svg (over the budget), curve1-seconds.svg, ...
+
+    Raises:
+        ResultsError: the folder cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultsError(f"{folder} cannot be made: {error}") from error
+    found: dict[str, str | None] = {}
+    for arena in results.arenas:
+        part = _arena_part(arena)
+        found[f"arena{arena.number}"], found[f"arena{arena.number}-cross"] = part["forest"], part["cross"]
+    for number, curve in enumerate(results.curves, 1):
+        part = _curve_part(curve)
+        found[f"curve{number}"], found[f"curve{number}-seconds"] = part["budget"], part["seconds"]
+    paths = []
+    for name, svg in found.items():
+        if svg is not None:
+            paths.append(folder / f"{name}.svg")
+            files.write_atomically(paths[-1], str(svg) + "\n")
+    return paths
+
+
 # ---- the page ----------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ import re
 import signal
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -208,3 +209,11 @@ def test_limits_in_seconds_are_marked_as_not_reproducible(tmp_path):
     page = (tmp_path / "r" / "report.html").read_text()
     assert "Stops by the clock" in page
     assert "mcts(seconds=0.001)" in page
+
+
+def test_every_plot_can_stand_in_a_file_of_its_own(finished, tmp_path, capsys):
+    assert command_line(capsys, "report", finished, "--figures", tmp_path / "figures")[0] == 0
+    written = sorted(path.name for path in (tmp_path / "figures").iterdir())
+    assert written == ["arena1.svg", "arena2.svg"]  # two bots: no cross table
+    for path in (tmp_path / "figures").iterdir():
+        assert ElementTree.parse(path).getroot().tag.endswith("svg")
