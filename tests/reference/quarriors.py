@@ -1,0 +1,1422 @@
+"""The base edition of Quarriors as a plain and slow model, written from the numbered rules alone.
+
+Nothing here comes from the engine: cards and dice are read from the data file as they stand, a
+creature is an object, a turn is a generator that yields a node wherever somebody or chance decides.
+A node offers its steps as text, in the wording of games/quarriors/README.md, so that model and
+engine can be stepped side by side. Numbers in the comments (B1, A1, K1, W1) are the rule statements,
+readings, rulings and windows of docs/games/quarriors.md.
+
+One wording is the model's own: a creature is named by everything that tells it apart (`label`),
+where the engine counts (`#k`).
+
+All 53 cards are modelled. In two places the engine is known to do otherwise, and `disputed` says so
+when one has come up: a creature that returned from a destruction before the attack can defend in it
+(A20, C5: safe for the rest of the attack), and a rival is not asked before a defence against a total
+of 0 (W1).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import comb, factorial
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parents[2] / "games" / "quarriors" / "data" / "base.toml"
+KIND_ORDER = ("basic", "assistant", "creature", "spell")
+GOALS = {2: 20, 3: 15, 4: 12}  # B25
+DRAW = 6  # B32
+EMPTY_CARDS = 4  # B82
+ROOM = 12  # creatures in a Ready Area
+ASKED = 500  # A103
+TOGETHER = 8  # dice of one class rolled at one node
+
+
+@dataclass
+class Data:
+    """The dice and cards of the data file."""
+
+    dice: dict[str, dict[str, Any]]
+    cards: dict[str, dict[str, Any]]
+    order: list[str]
+
+    @staticmethod
+    def read() -> Data:
+        """Dice by class, cards by name, and the classes in order: basic, creatures, spells."""
+        table = tomllib.loads(DATA.read_text(encoding="utf-8"))
+        dice = {die["class"]: die for die in table["die"]}
+        basics = [name for name, die in dice.items() if die["kind"] in ("basic", "assistant")]
+        creatures = [name for name, die in dice.items() if die["kind"] == "creature"]
+        spells = [name for name, die in dice.items() if die["kind"] == "spell"]
+        return Data(dice, {card["name"]: card for card in table["card"]}, basics + creatures + spells)
+
+    def number(self, name: str, face: int) -> int:
+        """A face's number: identical faces go by the first."""
+        faces = self.dice[name]["faces"]
+        return next(index for index, other in enumerate(faces) if other == faces[face])
+
+
+DATA_FILE = Data.read()
+
+
+@dataclass(eq=False)
+class Die:
+    """A die in the pool or a spell; face None: not yet rolled."""
+
+    name: str
+    face: int | None = None
+
+    def key(self) -> tuple[str, int | None]:
+        """What tells it apart."""
+        return self.name, self.face
+
+
+@dataclass(eq=False)
+class Creature:
+    """A creature in a Ready Area."""
+
+    name: str
+    face: int
+    attached: list[Die] = field(default_factory=list)
+    copy: tuple[str, int] | None = None
+    attack: int = 0  # modifiers for the rest of the turn
+    defense: int = 0
+    zero: bool = False  # its attack is 0 for the rest of the turn (A16)
+    safe: bool = False  # it returned and takes no more damage in this attack (A20)
+    recopied: bool = False  # A39
+
+    def shown(self) -> tuple[str, int]:
+        """Class and face it counts as (A38, A43)."""
+        return self.copy or (self.name, self.face)
+
+    def label(self) -> str:
+        """Everything that tells it apart from creatures with the same die."""
+        return label([die.key() for die in self.attached], self.copy, self.attack, self.defense)
+
+
+def label(attached: list[Any], copy: tuple[str, int] | None, attack: int, defense: int) -> str:
+    """A creature's description beside its die, as text."""
+    spells = "".join(f" + {name} {face}" for name, face in sorted(attached))
+    return f"[{spells} {f'= {copy[0]} {copy[1]}' if copy else ''} {attack:+}/{defense:+}]"
+
+
+@dataclass
+class Player:
+    """One player's collection."""
+
+    glory: int = 0
+    turns: int = 0
+    bag: Counter[str] = field(default_factory=Counter)
+    used: Counter[str] = field(default_factory=Counter)
+    pool: list[Die] = field(default_factory=list)
+    creatures: list[Creature] = field(default_factory=list)
+    spells: list[Die] = field(default_factory=list)
+    aside: list[str] = field(default_factory=list)  # A25
+
+
+@dataclass
+class Attacker:
+    """What phase 4 records of an attacking creature (A29)."""
+
+    creature: Creature
+    value: int
+    here: bool = True  # still in the Ready Area
+    level: int = 0
+    effects: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class Ability:
+    """An ability that waits to be resolved after scoring (A4)."""
+
+    text: str
+    die: str
+    effects: list[dict[str, Any]]
+
+    def optional(self) -> bool:
+        """Whether it may be dropped."""
+        return all(effect.get("optional", False) for effect in self.effects)
+
+
+@dataclass
+class Cause:
+    """Why creatures are destroyed: `kind` damage, level, defense, class, target or bq, with its number.
+
+    `spell_of` is the caster if a spell chose the creatures as targets.
+    """
+
+    kind: str
+    number: int = 0
+    spell_of: int | None = None
+
+
+@dataclass
+class Node:
+    """Where the game stands: a seat (-1: chance) and what may happen."""
+
+    seat: int
+    options: dict[str, Any]
+    chances: dict[str, Fraction] = field(default_factory=dict)
+
+
+Steps = Generator[Node, str, Any]
+
+
+class GameOver(Exception):
+    """The game has ended (B86, B87)."""
+
+
+def bursts(face: dict[str, Any]) -> int:
+    """Burst symbols of a face."""
+    return int(face.get("bursts", 0))
+
+
+def burst_fits(effect: dict[str, Any], face: dict[str, Any]) -> bool:
+    """B49, B51, B53: `*` exactly one, `**` exactly two, `*/**` either, none any."""
+    return bursts(face) in {None: (0, 1, 2), "*": (1,), "**": (2,), "*/**": (1, 2)}[effect.get("burst")]
+
+
+class Game:
+    """A game of the base edition.
+
+    `wilds` names the ten cards beside the basic ones; an empty list lets chance deal (B4, B5).
+    """
+
+    def __init__(self, players: int = 2, wilds: list[str] | None = None, max_turns: int = 100) -> None:
+        self.players = [Player() for _ in range(players)]
+        self.wilds: dict[str, int] = {}  # dice by class
+        self.card: dict[str, dict[str, Any]] = {}  # card by class
+        self.fixed = list(wilds or [])
+        self.max_turns = max_turns
+        self.turn = self.phase = self.active = self.quiddity = self.captures = self.decisions = 0
+        self.winners: list[int] = []
+        self.disputed = ""  # what the engine is known to do otherwise, if it has come up
+        self._run = self._play()
+        self.node: Node | None = next(self._run)
+
+    # ------------------------------------------------------------------ stepping
+
+    def apply(self, step: str) -> None:
+        """Go on with a step of the present node."""
+        try:
+            self.node = self._run.send(step)
+        except StopIteration:
+            self.node = None
+
+    def ask(self, seat: int, options: dict[str, Any], done: bool = False) -> Steps:
+        """Let a seat choose among values by name; None for `done`. One option is not asked (I25)."""
+        if done:
+            if not options or self.decisions >= ASKED:
+                return None
+            options = {"done": None, **options}
+        if len(options) == 1:
+            return next(iter(options.values()))
+        self.decisions += 1
+        return options[(yield Node(seat, options))]
+
+    def chance(self, outcomes: dict[str, tuple[Fraction, Any]]) -> Steps:
+        """Let chance choose among values by name; what is certain is not a node."""
+        if len(outcomes) == 1:
+            return next(iter(outcomes.values()))[1]
+        chances = {name: probability for name, (probability, _) in outcomes.items()}
+        return outcomes[(yield Node(-1, dict.fromkeys(outcomes), chances))][1]
+
+    # ------------------------------------------------------------------ reading the table
+
+    def face(self, name: str, face: int) -> dict[str, Any]:
+        """A face of a die."""
+        return DATA_FILE.dice[name]["faces"][face]
+
+    def kind(self, name: str) -> str:
+        """A die's kind."""
+        return DATA_FILE.dice[name]["kind"]
+
+    def classes(self) -> list[str]:
+        """The classes in play, in order."""
+        return [name for name in DATA_FILE.order if name in self.card]
+
+    def clockwise(self, seat: int) -> list[int]:
+        """The seat and the others, clockwise."""
+        return [(seat + step) % len(self.players) for step in range(len(self.players))]
+
+    def rivals(self, seat: int) -> list[int]:
+        """The other seats, clockwise."""
+        return self.clockwise(seat)[1:]
+
+    def rank(self, creature: Creature) -> tuple[Any, ...]:
+        """Creatures are asked in class order, then by face, copy, attached spells and boosts."""
+
+        def place(die: tuple[str, Any]) -> tuple[int, Any]:
+            return DATA_FILE.order.index(die[0]), die[1]
+
+        copy = place(creature.copy) if creature.copy else (-1, -1)
+        attached = sorted(place(die.key()) for die in creature.attached)
+        return *place((creature.name, creature.face)), copy, attached, creature.attack, creature.defense
+
+    def ordered(self, seat: int) -> list[Creature]:
+        """A seat's creatures in order."""
+        return sorted(self.players[seat].creatures, key=self.rank)
+
+    def effects(self, creature: Creature, on: str, do: str | None = None) -> list[dict[str, Any]]:
+        """A creature's effects of a kind, by the card and face it shows."""
+        name, face = creature.shown()
+        return [
+            effect
+            for effect in self.card[name].get("effects", [])
+            if effect["on"] == on
+            and (do is None or effect["do"] == do)
+            and burst_fits(effect, self.face(name, face))
+            and (effect.get("when") != "no_copy" or creature.copy is None)
+        ]
+
+    def spell_effects(self, die: Die, on: str, do: str | None = None) -> list[dict[str, Any]]:
+        """The effects of a spell die in a Ready Area."""
+        return [
+            effect
+            for effect in self.card[die.name].get("effects", [])
+            if effect["on"] == on
+            and (do is None or effect["do"] == do)
+            and burst_fits(effect, self.face(die.name, die.face))
+        ]
+
+    def level(self, creature: Creature) -> int:
+        """A creature's level."""
+        return self.face(*creature.shown())["level"]
+
+    def basic_quiddity(self, seat: int) -> int:
+        """Basic Quiddity dice in pile and pool."""
+        player = self.players[seat]
+        return player.used["Basic Quiddity"] + sum(die.name == "Basic Quiddity" for die in player.pool)
+
+    def printed(self, seat: int, creature: Creature, which: str) -> int:
+        """Attack or defence of the face, or what a `stats` effect sets it to."""
+        for effect in self.effects(creature, "static", "stats"):
+            value = effect[which]
+            if value == "bq":
+                return self.basic_quiddity(seat)
+            if value == "all_creatures":
+                return sum(len(player.creatures) for player in self.players)  # A49
+            return int(value)
+        return int(self.face(*creature.shown())[which])
+
+    def static_bonus(self, seat: int, creature: Creature, which: str) -> int:
+        """What own and other creatures' permanent abilities add."""
+        total = 0
+        for other in self.players[seat].creatures:
+            for effect in self.effects(other, "static", which):
+                if (effect["target"] == "self") == (other is creature):
+                    others = len(self.players[seat].creatures) - 1
+                    total += others if effect["n"] == "others" else effect["n"]
+        return total
+
+    def attached_bonus(self, creature: Creature, which: str) -> int:
+        """What attached spells add."""
+        return sum(effect["n"] for die in creature.attached for effect in self.spell_effects(die, "attached", which))
+
+    def attack_of(self, seat: int, creature: Creature) -> int:
+        """Attack with all boosts."""
+        if creature.zero:
+            return 0
+        return (
+            self.printed(seat, creature, "attack")
+            + self.static_bonus(seat, creature, "attack")
+            + self.attached_bonus(creature, "attack")
+            + creature.attack
+        )
+
+    def defense_of(self, seat: int, creature: Creature, bare: bool = False) -> int:
+        """Defence with all boosts; `bare` leaves attached spells out (A52)."""
+        return (
+            self.printed(seat, creature, "defense")
+            + self.static_bonus(seat, creature, "defense")
+            + (0 if bare else self.attached_bonus(creature, "defense"))
+            + creature.defense
+        )
+
+    def face_effects(self, die: Die) -> list[dict[str, Any]]:
+        """The card's effects on an immediate face."""
+        if die.face is None:
+            return []
+        face = self.face(die.name, die.face)
+        return [
+            effect
+            for effect in self.card[die.name].get("effects", [])
+            if effect["on"] == "face" and face.get(effect["face"]) and burst_fits(effect, face)
+        ]
+
+    def money(self, die: Die) -> int:
+        """Quiddity of a pool die."""
+        return 0 if die.face is None else self.face(die.name, die.face).get("quiddity", 0)
+
+    def name_of(self, seat: int, creature: Creature) -> str:
+        """A creature as target, host or defender."""
+        return f"creature {seat} {creature.name} {creature.face} {creature.label()}"
+
+    def empty_cards(self) -> int:
+        """Creature cards without dice (B83)."""
+        return sum(self.wilds[name] == 0 for name in self.card if self.kind(name) == "creature")
+
+    # ------------------------------------------------------------------ small changes
+
+    def gain(self, seat: int, glory: int) -> None:
+        """Glory, and the end of the game at the goal (A6, B86)."""
+        self.players[seat].glory += glory
+        if self.players[seat].glory >= GOALS[len(self.players)]:
+            self.winners = [seat]
+            raise GameOver
+
+    def rank_and_end(self) -> None:
+        """B87, A100: most Glory, then most dice in the Ready Area, then shared."""
+
+        def standing(player: Player) -> tuple[int, int]:
+            attached = sum(len(creature.attached) for creature in player.creatures)
+            return player.glory, len(player.creatures) + len(player.spells) + attached
+
+        best = max(standing(player) for player in self.players)
+        self.winners = [seat for seat, player in enumerate(self.players) if standing(player) == best]
+        raise GameOver
+
+    def test_empty(self) -> None:
+        """B82: after every captured die."""
+        if self.empty_cards() >= EMPTY_CARDS:
+            self.rank_and_end()
+
+    def pay(self, price: int) -> None:
+        """Floating Quiddity first, then the largest dice; what is over floats (A76, A77)."""
+        player = self.players[self.active]
+        while self.quiddity < price:
+            best = min(
+                (die for die in player.pool if self.money(die)),
+                key=lambda die: (-self.money(die), DATA_FILE.order.index(die.name), die.face),
+            )
+            player.pool.remove(best)
+            player.used[best.name] += 1  # B16
+            self.quiddity += self.money(best)
+        self.quiddity -= price
+
+    def at_hand(self) -> int:
+        """Quiddity the active player can pay."""
+        return self.quiddity + sum(self.money(die) for die in self.players[self.active].pool)
+
+    # ------------------------------------------------------------------ drawing and rolling
+
+    def draw(self, seat: int, wanted: int) -> Steps:
+        """B32, B34 to B36: from the bag to the pool, the pile is put in when the bag is empty."""
+        player = self.players[seat]
+        while wanted:
+            if not player.bag.total():
+                if not player.used.total():
+                    return
+                player.bag, player.used = player.used, Counter()
+            count = player.bag.total()
+            need = min(wanted, count)
+            wanted -= need
+            for name in self.classes():
+                held = player.bag[name]
+                ways = {
+                    f"draw {k} {name}": (Fraction(comb(held, k) * comb(count - held, need - k), comb(count, need)), k)
+                    for k in range(held + 1)
+                    if 0 <= need - k <= count - held
+                }
+                k = yield from self.chance(ways)
+                count -= held
+                need -= k
+                player.bag[name] -= k
+                player.pool += [Die(name) for _ in range(k)]
+
+    def roll(self, name: str, dice: int) -> Steps:
+        """The faces of some dice of a class, as a sorted list."""
+        faces = []
+        while dice:
+            together = min(dice, TOGETHER)
+            numbers = [DATA_FILE.number(name, face) for face in range(6)]
+            weight = Counter(numbers)
+            outcomes = {}
+            for result in combinations_with_replacement(sorted(weight), together):
+                counts = Counter(result)
+                ways = factorial(together)
+                for face, count in counts.items():
+                    ways = ways // factorial(count) * weight[face] ** count
+                text = " ".join(f"{face}x{count}" for face, count in sorted(counts.items()))
+                outcomes[f"roll {name}: {text}"] = (Fraction(ways, 6**together), result)
+            faces += yield from self.chance(outcomes)
+            dice -= together
+        return faces
+
+    def roll_pool(self, seat: int) -> Steps:
+        """Roll every die of the pool that shows no face."""
+        for name in self.classes():
+            while dice := [die for die in self.players[seat].pool if die.name == name and die.face is None][:TOGETHER]:
+                for die, face in zip(dice, (yield from self.roll(name, len(dice))), strict=True):
+                    die.face = face
+
+    # ------------------------------------------------------------------ the game
+
+    def _play(self) -> Steps:
+        try:
+            yield from self._set_up()
+            while True:
+                yield from self._turn()
+        except GameOver:
+            return
+
+    def _set_up(self) -> Steps:
+        """B2 to B9."""
+        for name in ("Basic Quiddity", "Assistant", "Portal"):
+            self.card[name] = DATA_FILE.cards[name]
+        for name in self.fixed:
+            self.card[DATA_FILE.cards[name]["class"]] = DATA_FILE.cards[name]
+        for kind, wanted in (("creature", 7), ("spell", 3)):
+            while sum(self.kind(name) == kind for name in self.card) < wanted:
+                left = [
+                    card
+                    for card in DATA_FILE.cards.values()
+                    if self.kind(card["class"]) == kind and card["class"] not in self.card
+                ]
+                card = yield from self.chance({f"deal {c['name']}": (Fraction(1, len(left)), c) for c in left})
+                self.card[card["class"]] = card
+        self.wilds = {name: {"Basic Quiddity": 0, "Assistant": 2}.get(name, 5) for name in self.card}
+        for player in self.players:
+            player.bag = Counter({"Basic Quiddity": 8, "Assistant": 4})
+
+    def _turn(self) -> Steps:
+        """B21."""
+        self.quiddity = self.discount = self.scored = self.decisions = 0
+        self.captures = 1
+        self.summoned: Counter[str] = Counter()
+        self.hit: set[int] = set()  # rivals with a creature lost to the attack (A70)
+        self.charmed: set[int] = set()  # seats whose destroyed creatures go to the pool (A14)
+        self.attackers: list[Attacker] = []
+        self.defender: int | None = None
+        self.defence_bare = False
+        self.first_fallen = False
+        phases = (self._score, self._roll, self._summon, self._attack, self._capture, self._clean_up)
+        for number, phase in enumerate(phases, 1):
+            self.phase = number
+            yield from phase()
+        for player in self.players:  # I28
+            for creature in player.creatures:
+                creature.attack = creature.defense = 0
+                creature.zero = creature.safe = creature.recopied = False
+        self.quiddity = 0  # B57
+        self.players[self.active].turns += 1
+        self.turn += 1
+        self.active = (self.active + 1) % len(self.players)
+        if self.turn >= self.max_turns * len(self.players):  # A103
+            self.rank_and_end()
+
+    # ------------------------------------------------------------------ phase 1
+
+    def _score(self) -> Steps:
+        """A5."""
+        seat, player = self.active, self.players[self.active]
+        for creature in self.ordered(seat):  # A5 step 0, A39
+            yield from self.copy(seat, creature, self.recopies(seat, creature), optional=True)
+        scorers = self.ordered(seat)
+        self.scored = len(scorers)
+        glory = 0
+        abilities: list[Ability] = []
+        for creature in scorers:
+            glory += self.worth(creature, len(scorers) - 1)
+            abilities += self.abilities_of(creature)
+            for effect in self.effects(creature, "score"):  # nothing to choose and nothing to wait for
+                self.captures += effect["n"] if effect["do"] == "captures" else 0
+                self.discount += effect["n"] if effect["do"] == "discount" else 0
+        self.gain(seat, glory)
+        culling = [effect for creature in scorers for effect in self.effects(creature, "score", "cullspells")]
+        if culling:
+            yield from self.cull_spells(culling[0]["n"])
+        for creature in scorers:  # B26
+            self.leave(seat, creature)
+            player.used[creature.name] += 1
+        yield from self.resolve(abilities)
+        for _ in scorers:  # B28
+            options = {f"cull {name}": name for name in self.classes() if player.used[name]}
+            name = yield from self.ask(seat, options, done=True)
+            if name is None:
+                break
+            self.cull(name)
+
+    def leave(self, seat: int, creature: Creature) -> None:
+        """A creature leaves the Ready Area, its spells go to the pile (B88)."""
+        player = self.players[seat]
+        player.creatures.remove(creature)
+        for die in creature.attached:
+            player.used[die.name] += 1
+        creature.attached = []
+        for attacker in self.attackers:
+            if attacker.creature is creature:
+                attacker.level, attacker.effects = self.level(creature), self.attacking_effects(creature)
+                attacker.here = False
+
+    def cull(self, name: str) -> None:
+        """A die of the pile goes back to its card (B30)."""
+        self.players[self.active].used[name] -= 1
+        self.wilds[name] += 1
+
+    def worth(self, creature: Creature, others: int) -> int:
+        """Glory of a scoring creature: card, abilities, attached spells."""
+        glory = self.card[creature.shown()[0]].get("glory", 0)
+        for effect in self.effects(creature, "score", "glory"):
+            glory += others if effect["n"] == "other_scored" else effect["n"]
+        for die in creature.attached:
+            glory += sum(effect["n"] for effect in self.spell_effects(die, "hostscore", "glory"))
+        return glory
+
+    def abilities_of(self, creature: Creature) -> list[Ability]:
+        """What is resolved after the dice have gone to the pile (A4)."""
+        name, face = creature.shown()
+        found = []
+        early = ("glory", "cullspells", "captures", "discount")
+        own = [effect for effect in self.effects(creature, "score") if effect["do"] not in early]
+        if own:
+            of = f" of {creature.name}" if creature.copy else ""
+            found.append(Ability(f"resolve {name} {face}{of}", creature.name, own))
+        for die in creature.attached:
+            late = [effect for effect in self.spell_effects(die, "hostscore") if effect["do"] != "glory"]
+            if late:
+                found.append(Ability(f"resolve {die.name} {die.face}", die.name, late))
+        return found
+
+    def cull_spells(self, glory: int) -> Steps:
+        """A5 step 3, A125: spell dice of ready and pool for Glory."""
+        player = self.players[self.active]
+        while True:
+            options: dict[str, Any] = {}
+            for die in player.spells:
+                options[f"cull ready {die.name} {die.face}"] = (player.spells, die)
+            for creature in player.creatures:
+                for die in creature.attached:
+                    options[f"cull attached {die.name} {die.face}"] = (creature.attached, die)
+            for die in player.pool:
+                if self.kind(die.name) == "spell":
+                    options[f"cull pool {die.name}"] = (player.pool, die)
+            choice = yield from self.ask(self.active, options, done=True)
+            if choice is None:
+                return
+            zone, die = choice
+            zone.remove(die)
+            self.wilds[die.name] += 1
+            self.gain(self.active, glory)
+
+    def resolve(self, abilities: list[Ability]) -> Steps:
+        """A4: the active player picks the next one, optional ones may be dropped."""
+        while usable := [ability for ability in abilities if self.usable(ability)]:
+            options = {ability.text: ability for ability in usable}
+            drop = all(ability.optional() for ability in usable)
+            ability = yield from self.ask(self.active, options, done=drop)
+            if ability is None:
+                return
+            abilities.remove(ability)
+            for effect in ability.effects:
+                yield from getattr(self, "_on_score_" + effect["do"])(effect, ability)
+
+    def usable(self, ability: Ability) -> bool:
+        """Whether any part of an ability can do something now (A8)."""
+        return any(self.choices(effect, ability) for effect in ability.effects)
+
+    def choices(self, effect: dict[str, Any], ability: Ability) -> dict[str, Any]:
+        """The first choice of an ability; not empty if it works without one."""
+        seat, player = self.active, self.players[self.active]
+        if effect["do"] == "swap":  # A71
+            if not player.used[ability.die]:
+                return {}
+            return {
+                f"swap {name} with {rival}": (name, rival)
+                for rival in self.rivals(seat)
+                for name in self.classes()
+                if self.players[rival].used[name]
+            }
+        if effect["do"] == "freecapture":  # A64
+            limit = int(effect["when"].removeprefix("cost<="))
+            return {
+                f"take {name}": name
+                for name in self.classes()
+                if self.kind(name) == "spell" and self.wilds[name] and self.card[name]["cost"] <= limit
+            }
+        if effect["do"] == "cullcapture":  # A63
+            return {f"cull {name}": name for name in self.classes() if player.used[name]}
+        if effect["do"] == "fetch":  # A67
+            return {
+                f"fetch {name}": name
+                for name in self.classes()
+                if self.kind(name) in ("creature", "assistant") and player.used[name] > (name == ability.die)
+            }
+        if effect["do"] == "drawpool":
+            return {"": None} if player.bag.total() + player.used.total() else {}
+        return {"": None}
+
+    def _on_score_swap(self, effect: dict[str, Any], ability: Ability) -> Steps:
+        name, rival = yield from self.ask(self.active, self.choices(effect, ability))
+        for taker, giver, die in ((self.active, rival, name), (rival, self.active, ability.die)):
+            self.players[giver].used[die] -= 1
+            self.players[taker].used[die] += 1
+        yield from self.check_states()
+
+    def _on_score_freecapture(self, effect: dict[str, Any], ability: Ability) -> Steps:
+        name = yield from self.ask(self.active, self.choices(effect, ability))
+        self.wilds[name] -= 1
+        self.players[self.active].bag[name] += 1
+        self.test_empty()
+
+    def _on_score_cullcapture(self, effect: dict[str, Any], ability: Ability) -> Steps:
+        culled = yield from self.ask(self.active, self.choices(effect, ability))
+        self.cull(culled)
+        limit = self.card[culled]["cost"] + effect["n"]
+        options = {
+            f"take {name}": name for name in self.classes() if self.wilds[name] and self.card[name]["cost"] <= limit
+        }
+        name = yield from self.ask(self.active, options)
+        self.wilds[name] -= 1
+        self.players[self.active].used[name] += 1
+        self.test_empty()  # A97
+        yield from self.check_states()
+
+    def _on_score_fetch(self, effect: dict[str, Any], ability: Ability) -> Steps:
+        name = yield from self.ask(self.active, self.choices(effect, ability))
+        self.players[self.active].used[name] -= 1
+        self.players[self.active].pool.append(Die(name))
+
+    def _on_score_drawpool(self, effect: dict[str, Any], ability: Ability) -> Steps:
+        yield from self.draw(self.active, effect["n"])
+        yield from self.check_states()
+
+    # ------------------------------------------------------------------ phase 2
+
+    def _roll(self) -> Steps:
+        """B32, B33, B39."""
+        yield from self.draw(self.active, DRAW)
+        yield from self.roll_pool(self.active)
+        while True:
+            use = yield from self.ask(self.active, self.uses(), done=True)
+            if use is None:
+                return
+            yield from self.use(*use)
+
+    def uses(self) -> dict[str, Any]:
+        """Immediate faces of the pool and which of their symbols are used."""
+        player = self.players[self.active]
+        something = bool(player.bag.total() + player.used.total())
+        options: dict[str, Any] = {}
+        for die in player.pool:
+            if die.face is None:
+                continue
+            name, face = f"use {die.name} {die.face}", self.face(die.name, die.face)
+            if self.face_effects(die):
+                options[name] = (die, "card")
+            elif face.get("draw") and face.get("reroll"):  # B47, A83
+                if something:
+                    options[name] = (die, "both")
+                options[f"{name}: re-roll only"] = (die, "reroll")
+                options[f"{name}: draw only"] = (die, "draw")
+            elif face.get("draw"):
+                options[name] = (die, "draw")
+            elif face.get("reroll"):
+                options[name] = (die, "reroll")
+        return options
+
+    def use(self, die: Die, symbols: str) -> Steps:
+        """B40: the die is spent unless it is rolled again; then the effects."""
+        player = self.players[self.active]
+        face = self.face(die.name, die.face)
+        draw = others = 0
+        again, gained, lone = symbols in ("both", "reroll"), 0, None
+        if symbols in ("both", "draw"):
+            draw = face["draw"]
+            gained = 0 if again else face.get("quiddity", 0)  # A82
+        if symbols == "card":
+            for effect in self.face_effects(die):
+                if effect["do"] == "drawroll":
+                    draw += face["draw"] if effect["n"] == "face" else effect["n"]
+                    lone = effect.get("lone_face")
+                elif effect["do"] == "reroll":
+                    again = again or effect.get("itself", False)
+                    others += effect["n"]
+                elif effect["do"] == "quiddity":
+                    gained += effect["n"]
+                elif effect["do"] == "captures":
+                    self.captures += effect["n"]
+        if again:
+            die.face = None
+        else:
+            player.pool.remove(die)
+            player.used[die.name] += 1
+            if lone is not None and (player.bag + player.used).total() == player.bag[die.name] + player.used[die.name]:
+                player.used[die.name] -= 1  # K2, A87
+                player.pool.append(Die(die.name, lone))
+                return
+        self.quiddity += gained
+        for _ in range(others):  # A85
+            options = {f"reroll {other.name} {other.face}": other for other in player.pool if other.face is not None}
+            other = yield from self.ask(self.active, options, done=True)
+            if other is None:
+                break
+            other.face = None
+        yield from self.draw(self.active, draw)
+        yield from self.roll_pool(self.active)
+
+    # ------------------------------------------------------------------ phase 3
+
+    def _summon(self) -> Steps:
+        """B58 to B65, A89."""
+        seat, player = self.active, self.players[self.active]
+        for die in list(player.pool):
+            if self.face(die.name, die.face).get("spell") and not self.face_effects(die):
+                player.pool.remove(die)
+                player.spells.append(die)
+        yield from self.before_summons()
+        while True:
+            options: dict[str, Any] = {}
+            for die in player.pool:
+                price = self.summon_price(die)
+                if price is not None and price <= self.at_hand():
+                    options[f"summon {die.name} {die.face}"] = (die, price)
+            options |= self.casts()
+            options |= self.recopy_options(seat)
+            choice = yield from self.ask(seat, options, done=True)
+            if choice is None:
+                return
+            if isinstance(choice, Creature):
+                yield from self.copy(seat, choice, self.recopies(seat, choice))
+            elif isinstance(choice, Die):
+                yield from self.cast(choice)
+            else:
+                yield from self.summon(*choice)
+                yield from self.before_summons()
+
+    def summon_price(self, die: Die) -> int | None:
+        """Level and surcharges (A50); None if it cannot be summoned."""
+        seat, player = self.active, self.players[self.active]
+        face = {} if die.face is None else self.face(die.name, die.face)
+        if "level" not in face or len(player.creatures) >= ROOM:
+            return None
+        for effect in self.card[die.name].get("effects", []):  # A51
+            if effect["do"] == "summonlimit" and self.summoned[die.name] >= effect["n"]:
+                return None
+        surcharge = sum(
+            effect["n"]
+            for rival in self.rivals(seat)
+            for creature in self.players[rival].creatures
+            for effect in self.effects(creature, "static", "surcharge")
+        )
+        return face["level"] + surcharge
+
+    def summon(self, die: Die, price: int) -> Steps:
+        """B59, B60, B64."""
+        seat, player = self.active, self.players[self.active]
+        player.pool.remove(die)
+        self.pay(price)
+        self.summoned[die.name] += 1
+        creature = Creature(die.name, die.face)
+        yield from self.enter(seat, creature)
+        summoned = Creature(die.name, die.face)  # A42: an Ooze was summoned, not its copy
+        for effect in self.effects(summoned, "summon"):
+            if effect["do"] == "quiddity":
+                self.quiddity += effect["n"]
+            else:  # foes_of_class
+                doomed = [
+                    (rival, other)
+                    for rival in self.rivals(seat)
+                    for other in self.ordered(rival)
+                    if other.shown()[0] == die.name  # A43
+                ]
+                yield from self.destroy(doomed, Cause("class"), seat, class_name=die.name)
+        yield from self.check_states()
+
+    def before_summons(self) -> Steps:
+        """W5: a rival's Ooze may become a Mighty Defender before R summons."""
+        if not any("level" in self.face(*die.key()) for die in self.players[self.active].pool if die.face is not None):
+            return
+        for rival in self.rivals(self.active):
+            for creature in self.ordered(rival):
+                dear = {
+                    text: shown
+                    for text, shown in self.recopies(rival, creature).items()
+                    if self.effects(Creature(*shown), "static", "surcharge")
+                }
+                yield from self.copy(rival, creature, dear, optional=True)
+
+    def enter(self, seat: int, creature: Creature) -> Steps:
+        """A creature comes into the Ready Area; a copying one copies (A38, A41, K27)."""
+        self.players[seat].creatures.append(creature)
+        if any(effect["on"] == "enter" for effect in self.card[creature.name].get("effects", [])):
+            options = self.copy_targets(seat)
+            if options:
+                shown = yield from self.ask(seat, options)
+                self.become(creature, shown)
+
+    def become(self, creature: Creature, shown: tuple[str, int]) -> None:
+        """A44: a copy of a blank Ooze is blank."""
+        creature.copy = None if shown[0] == creature.name else shown
+
+    def copy_targets(self, seat: int) -> dict[str, tuple[str, int]]:
+        """What rivals' creatures show, by action name (A40)."""
+        shown = [c.shown() for rival in self.rivals(seat) for c in self.players[rival].creatures]
+        return {f"copy {name} {face}": (name, face) for name, face in shown}
+
+    def recopies(self, seat: int, creature: Creature) -> dict[str, tuple[str, int]]:
+        """What a creature can still become this turn (A39, A40)."""
+        able = any(effect["on"] == "perturn" for effect in self.card[creature.name].get("effects", []))
+        if not able or creature.recopied:
+            return {}
+        return {text: shown for text, shown in self.copy_targets(seat).items() if shown != creature.shown()}
+
+    def recopy_options(self, seat: int) -> dict[str, Creature]:
+        """The own creatures that can still become something else."""
+        able = {
+            self.name_of(seat, creature): creature for creature in self.ordered(seat) if self.recopies(seat, creature)
+        }
+        return {f"recopy {number}": creature for number, creature in enumerate(able.values())}
+
+    def copy(self, seat: int, creature: Creature, options: dict[str, Any], optional: bool = False) -> Steps:
+        """Become a copy, once a turn."""
+        if options:
+            creature.recopied = not optional
+            shown = yield from self.ask(seat, options, done=optional)
+            if shown is not None:
+                creature.recopied = True
+                self.become(creature, shown)
+
+    # ------------------------------------------------------------------ casting in the own turn
+
+    def casts(self) -> dict[str, Die]:
+        """Readied spells that can do something now (A8)."""
+        spells = self.players[self.active].spells
+        return {f"cast {die.name} {die.face}": die for die in spells if self.castable(die)}
+
+    def castable(self, die: Die) -> bool:
+        """Whether a spell has a target and an effect."""
+        player = self.players[self.active]
+        if self.spell_effects(die, "attached") or self.spell_effects(die, "hostscore"):
+            return bool(player.creatures)
+        for effect in self.spell_effects(die, "cast"):
+            do, when = effect["do"], effect.get("when", "")
+            if do == "attack":  # of use only before the attack is over
+                return bool(player.creatures) and self.phase < 5
+            if do == "destroy":
+                return bool(self.targets(effect))
+            if do == "rotate":
+                return any(self.rotations(creature) for creature in player.creatures)
+            if do == "destroyspell":
+                return bool(self.spell_targets(die))
+            if do == "glory" and when.startswith("scored>="):
+                return self.scored >= int(when.removeprefix("scored>="))
+            if do == "glory" and when == "after_attack":
+                return self.phase >= 5 and bool(self.hit)
+            return True
+        return False
+
+    def targets(self, effect: dict[str, Any]) -> list[tuple[int, Creature]]:
+        """Creatures a destroying spell of the active player can be aimed at."""
+        seats = self.rivals(self.active) if effect["target"] == "one_per_foe" else self.clockwise(self.active)
+        cause = self.cause_of(effect)
+        return [(seat, c) for seat in seats for c in self.ordered(seat) if self.fits(seat, c, cause)]
+
+    def cause_of(self, effect: dict[str, Any]) -> Cause:
+        """The condition of a destroying effect."""
+        kind, _, number = effect.get("when", "target<=0").partition("<=")
+        return Cause(kind, int(number), self.active)
+
+    def rotations(self, creature: Creature) -> list[int]:
+        """A56, K15: the faces of the next level."""
+        level = self.face(creature.name, creature.face)["level"]
+        numbers = {DATA_FILE.number(creature.name, face) for face in range(6)}
+        return sorted(face for face in numbers if self.face(creature.name, face).get("level") == level + 1)
+
+    def spell_targets(self, cast: Die) -> dict[str, Any]:
+        """A54, A55: readied and attached spells of anyone but the one cast."""
+        options: dict[str, Any] = {}
+        for seat in self.clockwise(self.active):
+            for die in self.players[seat].spells:
+                if die is not cast:
+                    options[f"spell {seat} {die.name} {die.face}"] = (seat, die)
+            for creature in self.players[seat].creatures:
+                for die in creature.attached:
+                    options[f"attached {seat} {die.name} {die.face}"] = (seat, die.key())
+        return options
+
+    def cast(self, die: Die) -> Steps:
+        """B89, B93."""
+        seat, player = self.active, self.players[self.active]
+        player.spells.remove(die)
+        if self.spell_effects(die, "attached") or self.spell_effects(die, "hostscore"):
+            hosts = {self.name_of(seat, creature): creature for creature in self.ordered(seat)}
+            host = yield from self.ask(seat, hosts)
+            before = self.attached_bonus(host, "attack")
+            host.attached.append(die)
+            self.adjust(host, self.attached_bonus(host, "attack") - before)
+            return
+        player.used[die.name] += 1
+        for effect in self.spell_effects(die, "cast"):
+            do = effect["do"]
+            if do == "attack":
+                for creature in player.creatures:
+                    creature.attack += effect["n"]
+                    self.adjust(creature, effect["n"])
+            elif do == "quiddity":
+                self.quiddity += effect["n"]
+            elif do == "glory":
+                self.gain(seat, {"scored": self.scored, "foes_hit": len(self.hit)}.get(effect["n"], effect["n"]))
+            elif do == "rotate":
+                for creature in self.ordered(seat):
+                    if faces := self.rotations(creature):
+                        options = {f"rotate {creature.name} {face}": face for face in faces}
+                        face = yield from self.ask(seat, options)
+                        before = self.face(creature.name, creature.face)["attack"]
+                        creature.face = face
+                        self.adjust(creature, self.face(creature.name, face)["attack"] - before)
+            elif do == "destroyspell":
+                yield from self.destroy_spell(die)
+            else:
+                yield from self.cast_destroy(effect)
+
+    def cast_destroy(self, effect: dict[str, Any]) -> Steps:
+        """Death Incantation and Death Spell (A9, A10)."""
+        if effect["target"] == "one_creature":
+            groups = [self.targets(effect)]
+        else:
+            groups = [[t for t in self.targets(effect) if t[0] == rival] for rival in self.rivals(self.active)]
+        doomed = []
+        for group in groups:
+            if group:
+                doomed.append((yield from self.ask(self.active, {self.name_of(*target): target for target in group})))
+        yield from self.destroy(doomed, self.cause_of(effect), self.active)
+
+    def destroy_spell(self, cast: Die) -> Steps:
+        """Shaping Spell."""
+        seat, target = yield from self.ask(self.active, self.spell_targets(cast))
+        player = self.players[seat]
+        if isinstance(target, Die):
+            player.spells.remove(target)
+            player.used[target.name] += 1
+            return
+        hosts = {
+            self.name_of(seat, creature): creature
+            for creature in self.ordered(seat)
+            if any(die.key() == target for die in creature.attached)
+        }
+        host = yield from self.ask(self.active, hosts)
+        before = self.attached_bonus(host, "attack")
+        die = next(die for die in host.attached if die.key() == target)
+        host.attached.remove(die)
+        player.used[die.name] += 1
+        self.adjust(host, self.attached_bonus(host, "attack") - before)
+
+    def adjust(self, creature: Creature, change: int) -> None:
+        """A29: a spell cast during the attack changes what was recorded."""
+        for attacker in self.attackers:
+            if attacker.creature is creature:
+                attacker.value += change
+
+    # ------------------------------------------------------------------ destruction
+
+    def fits(self, seat: int, creature: Creature, cause: Cause, class_name: str = "") -> bool:
+        """Whether a creature is (still) destroyed by a cause."""
+        if cause.spell_of is not None and cause.spell_of != seat and self.effects(creature, "static", "notarget"):
+            return False  # A53
+        if cause.kind == "damage":
+            return self.remainder >= self.defense_of(seat, creature, self.defence_bare)
+        if cause.kind == "level":
+            return self.level(creature) <= cause.number
+        if cause.kind == "defense":
+            return self.defense_of(seat, creature) <= cause.number
+        if cause.kind == "class":
+            return creature.shown()[0] == class_name
+        if cause.kind == "bq":
+            return bool(self.effects(creature, "state")) and not self.basic_quiddity(seat)
+        return True
+
+    def destroy(
+        self, doomed: list[tuple[int, Creature]], cause: Cause, killer: int | None, class_name: str = ""
+    ) -> Steps:
+        """A1: one destruction event. Returns the creatures destroyed, those that returned included."""
+        returning: set[Creature] = set()
+
+        def still() -> list[tuple[int, Creature]]:
+            return [(s, c) for s, c in doomed if c in returning or self.fits(s, c, cause, class_name)]
+
+        for seat in self.clockwise(self.active):  # W2, A122
+            while True:
+                doomed = still()
+                mine = [c for s, c in doomed if s == seat and c not in returning]
+                if not any(s == seat for s, _ in doomed):
+                    break
+                choice = yield from self.ask(seat, self.answers(seat, mine, cause), done=True)
+                if choice is None:
+                    break
+                if choice[0] == "copy":
+                    yield from self.copy(seat, choice[1], self.recopies(seat, choice[1]))
+                elif choice[0] == "return":
+                    self.players[seat].used["Basic Quiddity"] -= 1
+                    self.wilds["Basic Quiddity"] += 1
+                    returning.add(choice[1])
+                else:
+                    saved = yield from self.react(seat, choice[1], mine)
+                    if saved is not None:
+                        returning.add(saved)
+        doomed = still()
+        if not doomed:
+            return []
+        waiting = list(self.players[killer].aside) if killer is not None else []
+        defences = {c: self.defense_of(s, c, self.defence_bare) for s, c in doomed}
+        fallen = [(s, c, self.effects(c, "destroyed", "drawpool")) for s, c in doomed]
+        yield from self.put_away(doomed, returning)
+        if killer is not None:  # A3's Quiddity: the draws of step 5 have no part in it
+            for creature in self.players[killer].creatures:
+                for effect in self.effects(creature, "kill", "quiddity"):
+                    self.quiddity += effect["n"] * len(doomed)
+        for seat, _, draws in fallen:  # step 5
+            for effect in draws:
+                yield from self.draw(seat, effect["n"])
+        if cause.kind == "damage":
+            self.remainder -= sum(defences.values())  # A20, A123
+        if killer is not None:
+            yield from self.kill_triggers(killer, waiting)
+        yield from self.check_states()
+        return [c for _, c in doomed]
+
+    def answers(self, seat: int, mine: list[Creature], cause: Cause) -> dict[str, Any]:
+        """W2: what an owner can do about own creatures that are to be destroyed."""
+        options: dict[str, Any] = {}
+        player = self.players[seat]
+        if seat != self.active:
+            for die in player.spells:
+                for effect in self.spell_effects(die, "react"):
+                    if self.helps(seat, mine, cause, effect):
+                        options[f"cast {die.name} {die.face}"] = ("cast", die)
+            for text, creature in self.recopy_options(seat).items():
+                options[text] = ("copy", creature)
+        for creature in mine:
+            for effect in self.effects(creature, "destroyed", "cullreturn"):
+                if player.used[effect["target"]]:  # A22
+                    text = f"return {creature.name} {creature.face} {creature.label()}"
+                    options[text] = ("return", creature)
+        return options
+
+    def helps(self, seat: int, mine: list[Creature], cause: Cause, effect: dict[str, Any]) -> bool:
+        """Whether a reaction can be of use in W2."""
+        if effect["do"] == "redirect":
+            return seat not in self.charmed
+        if effect["do"] == "return":
+            return bool(mine)
+        if effect["do"] == "defense" and cause.kind == "damage":
+            able = [c for c in self.players[seat].creatures if not c.safe]
+            return self.remainder < sum(self.defense_of(seat, c, self.defence_bare) + effect["n"] for c in able)
+        if effect["do"] == "defense" and cause.kind == "defense":
+            return any(self.defense_of(seat, c) + effect["n"] > cause.number for c in mine)
+        return False
+
+    def react(self, seat: int, die: Die, mine: list[Creature]) -> Steps:
+        """Cast a reaction in W2; the creature it returns, or None."""
+        player = self.players[seat]
+        player.spells.remove(die)
+        player.used[die.name] += 1
+        for effect in self.spell_effects(die, "react"):
+            if effect["do"] == "redirect":
+                self.charmed.add(seat)
+            elif effect["do"] == "defense":
+                for creature in player.creatures:  # A18
+                    creature.defense += effect["n"]
+            elif effect["do"] == "return":
+                options = {self.name_of(seat, c): c for c in sorted(mine, key=self.rank)}
+                return (yield from self.ask(seat, options))
+        return None
+
+    def put_away(self, doomed: list[tuple[int, Creature]], returning: set[Creature]) -> Steps:
+        """A1 steps 3 and 4, A13: every die to one place."""
+        places: dict[Creature, str] = {}
+        for seat, creature in doomed:
+            forced = [effect["to"] for effect in self.effects(creature, "destroyed", "redirect")]
+            if seat in self.charmed:
+                forced.append("pool")
+            if creature in returning:
+                places[creature] = "ready"
+            elif len(set(forced)) > 1:
+                places[creature] = yield from self.ask(seat, {f"to {place}": place for place in sorted(set(forced))})
+            else:
+                places[creature] = forced[0] if forced else "used"
+        back = []
+        for seat, creature in doomed:
+            player, place = self.players[seat], places[creature]
+            self.leave(seat, creature)
+            if place == "used":
+                player.used[creature.name] += 1
+            elif place == "pool":  # A24, I6
+                player.pool.append(Die(creature.name, creature.face if seat == self.active else None))
+            elif place == "aside":
+                player.aside.append(creature.name)
+            else:
+                creature.safe, creature.copy = True, None  # K27, A45, A60: boosts of the turn stay, nothing else
+                back.append((seat, creature))
+        for seat, creature in back:
+            yield from self.enter(seat, creature)  # W3
+
+    def kill_triggers(self, killer: int, waiting: list[str]) -> Steps:
+        """A3, A11: Mighty Deathdealer, Strong Deathdealer, set-aside Spirits."""
+        player = self.players[killer]
+        if self.defender is not None and not self.first_fallen:
+            self.first_fallen = True
+            self.remainder += self.first_kill_bonus()
+        for creature in self.ordered(killer):
+            if self.effects(creature, "kill", "scoreself"):
+                yield from self.score_one(killer, creature)
+        for name in reversed(self.classes()):  # A26, A28; the order is the engine's
+            dice = waiting.count(name)
+            if dice:
+                for face in (yield from self.roll(name, dice)):
+                    player.aside.remove(name)
+                    if "level" in self.face(name, face):
+                        yield from self.enter(killer, Creature(name, face))
+                    else:
+                        player.used[name] += 1
+
+    def score_one(self, seat: int, creature: Creature) -> Steps:
+        """A35, A127: a creature scores outside phase 1."""
+        self.scored += 1
+        abilities = self.abilities_of(creature)
+        self.gain(seat, self.worth(creature, 0))
+        self.leave(seat, creature)
+        self.players[seat].used[creature.name] += 1
+        yield from self.resolve(abilities)
+
+    def check_states(self) -> Steps:
+        """A46: a creature that lives on Basic Quiddity is destroyed without any."""
+        while True:
+            doomed = [
+                (seat, creature)
+                for seat in self.clockwise(self.active)
+                for creature in self.ordered(seat)
+                if self.fits(seat, creature, Cause("bq"))
+            ]
+            if not doomed:
+                return
+            yield from self.destroy(doomed, Cause("bq"), None)
+
+    # ------------------------------------------------------------------ phase 4
+
+    def _attack(self) -> Steps:
+        """B66 to B77, A29, A30."""
+        seat = self.active
+        self.attackers = [Attacker(c, self.attack_of(seat, c)) for c in self.ordered(seat)]
+        if not self.attackers:
+            return
+        for player in self.players:
+            for creature in player.creatures:
+                if creature.safe:
+                    self.disputed = "returned before the attack"
+                creature.safe = False
+        first = True
+        for rival in self.rivals(seat):
+            if not self.players[rival].creatures:
+                continue
+            if not first:
+                yield from self.between_defenders()
+            first = False
+            if self.players[rival].creatures:
+                yield from self.defend(rival)
+        self.attackers = []
+
+    def between_defenders(self) -> Steps:
+        """W4."""
+        while True:
+            die = yield from self.ask(self.active, self.casts(), done=True)
+            if die is None:
+                return
+            yield from self.cast(die)
+
+    def attacking_effects(self, creature: Creature) -> list[dict[str, Any]]:
+        """What a creature does while attacking."""
+        return [e for on in ("attack", "predefence", "firstkill") for e in self.effects(creature, on)]
+
+    def against(self, rival: int) -> list[tuple[Attacker, int, list[dict[str, Any]]]]:
+        """A30, A131: the attackers that may attack a rival, their values and effects."""
+        creatures = self.players[rival].creatures
+        bars = [effect["n"] for c in creatures for effect in self.effects(c, "static", "barlevel")]
+        caps = [effect["n"] for c in creatures for effect in self.effects(c, "static", "capattack")]
+        found = []
+        for attacker in self.attackers:
+            here, creature = attacker.here, attacker.creature
+            level = self.level(creature) if here else attacker.level
+            if bars and level <= max(bars):
+                continue
+            effects = self.attacking_effects(creature) if here else attacker.effects
+            value = attacker.value
+            for effect in effects:
+                if effect["do"] == "attack" and effect["when"] == "foe_creatures=1" and len(creatures) == 1:
+                    value += effect["n"]  # A31
+            if creature.zero:
+                value = 0  # A16
+            found.append((attacker, min([value, *caps]), effects))
+        return found
+
+    def first_kill_bonus(self) -> int:
+        """A34: each Mighty Deathdealer adds its value against this defender; 0 before the total is fixed."""
+        return sum(value for _, value, effects in self.fixed_values for e in effects if e["on"] == "firstkill")
+
+    def defend(self, rival: int) -> Steps:
+        """One rival's defence."""
+        player = self.players[rival]
+        self.defender, self.first_fallen, self.remainder = rival, False, 0
+        self.fixed_values: list[Any] = []
+        self.defence_bare = False
+        levels = [
+            int(effect["when"].removeprefix("level<="))
+            for _, _, effects in self.against(rival)
+            for effect in effects
+            if effect["on"] == "predefence"
+        ]
+        if levels:
+            doomed = [(rival, c) for c in self.ordered(rival) if self.level(c) <= max(levels)]
+            if doomed:
+                fallen = yield from self.destroy(doomed, Cause("level", max(levels)), self.active)
+                if fallen:
+                    self.hit.add(rival)
+        if player.creatures:
+            yield from self.window_before(rival)
+            self.fixed_values = self.against(rival)
+            self.remainder = sum(value for _, value, _ in self.fixed_values)
+            if self.first_fallen:
+                self.remainder += self.first_kill_bonus()
+            self.defence_bare = any(e["do"] == "ignoreattached" for _, _, effects in self.fixed_values for e in effects)
+            yield from self.take_damage(rival)
+        self.defender, self.defence_bare = None, False
+
+    def window_before(self, rival: int) -> Steps:
+        """W1, A121."""
+        for seat in [rival] + [other for other in self.rivals(self.active) if other != rival]:
+            while True:
+                options: dict[str, Any] = {}
+                targets = self.weaken_targets(rival)
+                for die in self.players[seat].spells:
+                    if targets and self.spell_effects(die, "react", "setattack"):
+                        options[f"cast {die.name} {die.face}"] = die
+                if seat == rival:
+                    options |= self.recopy_options(seat)
+                if not sum(value for _, value, _ in self.against(rival)):
+                    if options:
+                        self.disputed = "total of 0"
+                    return
+                choice = yield from self.ask(seat, options, done=True)
+                if choice is None:
+                    break
+                if isinstance(choice, Creature):
+                    yield from self.copy(seat, choice, self.recopies(seat, choice))
+                    continue
+                self.players[seat].spells.remove(choice)
+                self.players[seat].used[choice.name] += 1
+                target = yield from self.ask(seat, {self.name_of(self.active, c): c for c in targets})
+                target.zero = True
+
+    def weaken_targets(self, rival: int) -> list[Creature]:
+        """Attackers in play that count against this or a later defender."""
+        seats = self.rivals(self.active)
+        later = [rival] + [s for s in seats[seats.index(rival) + 1 :] if self.players[s].creatures]
+        counting = {a.creature for seat in later for a, value, _ in self.against(seat) if value > 0 and a.here}
+        return [c for c in self.ordered(self.active) if c in counting and not self.effects(c, "static", "notarget")]
+
+    def take_damage(self, rival: int) -> Steps:
+        """B70 to B73, A94, A132."""
+        player = self.players[rival]
+        while self.remainder > 0:
+            able = [creature for creature in self.ordered(rival) if not creature.safe]
+            if not able:
+                return
+            defences = {c: self.defense_of(rival, c, self.defence_bare) for c in able}
+            if self.remainder < min(defences.values()):
+                return
+            options = {self.name_of(rival, creature): creature for creature in able}
+            plain = not any(self.effects(c, "destroyed") for c in able)
+            if self.remainder >= sum(defences.values()) and plain and not self.ready_to_answer(rival):
+                chosen = able[0]
+            else:
+                chosen = yield from self.ask(rival, options)
+            if self.remainder < defences[chosen]:
+                return
+            fallen = yield from self.destroy([(rival, chosen)], Cause("damage"), self.active)
+            if not fallen:
+                return
+            self.hit.add(rival)
+            if not player.creatures:
+                return
+
+    def ready_to_answer(self, rival: int) -> bool:
+        """Whether the defender holds a reaction to destruction or has a recopy left."""
+        reactions = [e["do"] for die in self.players[rival].spells for e in self.spell_effects(die, "react")]
+        return any(do != "setattack" for do in reactions) or bool(self.recopy_options(rival))
+
+    # ------------------------------------------------------------------ phases 5 and 6
+
+    def _capture(self) -> Steps:
+        """B78 to B83, A72, A73."""
+        player = self.players[self.active]
+        while True:
+            options: dict[str, Any] = {}
+            if self.captures > 0:
+                for name in self.classes():
+                    price = max(0, self.card[name]["cost"] - self.discount)
+                    if self.wilds[name] and price <= self.at_hand():
+                        options[f"capture {name}"] = (name, price)
+            options |= self.casts()
+            choice = yield from self.ask(self.active, options, done=True)
+            if choice is None:
+                return
+            if isinstance(choice, Die):
+                yield from self.cast(choice)
+                continue
+            name, price = choice
+            self.pay(price)
+            self.captures -= 1
+            self.wilds[name] -= 1
+            player.used[name] += 1
+            self.test_empty()
+            yield from self.check_states()
+
+    def _clean_up(self) -> Steps:
+        """B84, B85, A59, A90."""
+        player = self.players[self.active]
+        while True:
+            options = {f"discard {die.name} {die.face}": die for die in player.spells}
+            die = yield from self.ask(self.active, options, done=True)
+            if die is None:
+                break
+            player.spells.remove(die)
+            player.used[die.name] += 1
+        for die in player.pool:
+            player.used[die.name] += 1
+        player.pool = []
+
+    # ------------------------------------------------------------------ reporting
+
+    def summary(self) -> dict[str, Any]:
+        """The position in the documented keys, lists in no particular order sorted."""
+        if not self.wilds:
+            return {"phase": 0, "wilds": sorted(card["name"] for card in self.card.values())}
+        return {
+            "phase": self.phase,
+            "active": self.active,
+            "turn": self.turn,
+            "quiddity": self.quiddity,
+            "captures": self.captures,
+            "wilds": {self.card[name]["name"]: count for name, count in self.wilds.items()},
+            "players": [
+                {
+                    "glory": player.glory,
+                    "turns": player.turns,
+                    "bag": dict(+player.bag),
+                    "used": dict(+player.used),
+                    "active": sorted(f"{die.name} {die.face}" for die in player.pool),
+                    "ready": sorted(
+                        [f"{die.name} {die.face}" for die in player.spells]
+                        + [f"{c.name} {c.face} {c.label()}" for c in player.creatures]
+                    ),
+                    "aside": sorted(player.aside),
+                }
+                for player in self.players
+            ],
+            "winners": self.winners,
+        }
