@@ -7,11 +7,11 @@ The turn. Its result is a beaten card or none. A result is worth
 
 where the *relief* of a card grows with how hard it is to beat (a hard card that is gone will not
 have to be beaten later), and the *worth* of army cards falls towards the end of the game. Alone and
-with a small army, the stake is lower where the next turn would be in danger. With these numbers fixed for a turn, the best play of the whole turn is found by retrograde dynamic
-programming over the 252 rolls and 462 keepers, as for Yahtzee (Verhoeff and Scheffers, 1999;
-Glenn, 2006): the dice as they lie with changes by cards, then with reroll cards, then with free
-rerolls. Reroll cards come before changes in that order without loss: a change of a kept die can
-wait until after the reroll.
+with a small army, the stake is lower where the next turn would be in danger. With these numbers
+fixed for a turn, the best play of the whole turn is found by retrograde dynamic programming over
+the 252 rolls and 462 keepers, as for Yahtzee (Verhoeff and Scheffers, 1999; Glenn, 2006): the dice
+as they lie with changes by cards, then with reroll cards, then with free rerolls. Reroll cards come
+before changes in that order without loss: a change of a kept die can wait until after the reroll.
 
 Changes by cards are priced beforehand: for each kind of card, each stock of army cards (up to
 three of each of add, sub, addsub and mirror, N_STOCKS in all) and each roll, the least total
