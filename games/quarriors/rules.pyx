@@ -1228,6 +1228,8 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
         seat[0] = s.defender if f.a == 0 else (s.active + f.a) % T.n_players
         if f.a and seat[0] == s.defender:
             return 0
+        if count_unlocked(&s.player[s.defender]) == 0 or attack_total(T, s, s.defender) == 0:
+            return 0                                                      # nothing to defend, nothing to fear
         q = &s.player[seat[0]]
         for j in range(SPELL_SLOTS):
             if q.spells[j]:
