@@ -46,13 +46,6 @@ _FRAME_NAMES = (
     "throw the idol", "knocked out", "bonus movement", "instant", "slot", "roll", "lose cards",
 )
 _TOKENS = ("stun", "poison", "shield", "frost", "boost")
-_TOP_KEYS = (
-    "mobs", "tiles", "melted", "traps", "idol", "carrier", "shrine_cards", "time", "order", "turn", "actions",
-    "extras", "moment", "pending", "recall", "epochs",
-)
-_MOB_KEYS = ("mob", "camp", "favor_hand", "favor", "reactions", "munched", "shrines", "monsters")
-_MONSTER_KEYS = ("name", "at", "energy", "spent", "hand", "draw", "discard", "slots", "removed", "playing",
-                 *_TOKENS, "resting", "melted")
 
 cdef void _fill_bonus(Bonus *bonus, keep) except *:
     bonus.damage = keep.get("damage", 0)
@@ -68,6 +61,54 @@ cdef void _fill_bonus(Bonus *bonus, keep) except *:
 
 def _bad(field, given, allowed):
     return PositionError(f"quarz: {field} is {given!r}, must be {allowed}")
+
+
+# key -> (types allowed, type of a list's items or None), so that what follows may rely on it
+_NONE = type(None)
+_SHAPES = {
+    "mobs": ((list,), dict), "tiles": ((dict,), None), "melted": ((list,), list), "traps": ((dict,), None),
+    "idol": ((list, tuple), int), "carrier": ((list, tuple, _NONE), int), "shrine_cards": ((list,), (str, _NONE)),
+    "time": ((dict,), None), "order": ((list,), int), "turn": ((int, _NONE), None), "actions": ((int,), None),
+    "extras": ((int,), None), "moment": ((str,), None), "pending": ((dict,), None), "recall": ((list,), str),
+    "epochs": ((list,), list),
+}
+_MOB_SHAPES = {
+    "mob": ((str, _NONE), None), "camp": ((int, _NONE), None), "favor_hand": ((list,), int),
+    "favor": ((int, _NONE), None), "reactions": ((int,), None), "munched": ((int,), None), "shrines": ((list,), int),
+    "monsters": ((list,), dict),
+}
+_MONSTER_SHAPES = {
+    "name": ((str,), None), "at": ((list, tuple), int), "energy": ((int, _NONE), None), "spent": ((int, _NONE), None),
+    "hand": ((list,), str), "draw": ((list,), str), "discard": ((list,), str), "slots": ((list,), str),
+    "removed": ((list, str), str), "playing": ((list,), str), "stun": ((int,), None), "poison": ((int,), None),
+    "shield": ((int,), None), "frost": ((int,), None), "boost": ((int,), None), "resting": ((bool,), None),
+    "melted": ((bool,), None),
+}
+_TIME_SHAPES = {"tile": ((str, _NONE), None), "left": ((int,), None), "turns": ((int,), None), "used": ((list,), str)}
+
+
+def _check_shape(where, table, shapes):
+    """Every field of a table has a type that the reader can work with."""
+    for key, value in table.items():
+        if key not in shapes:
+            raise PositionError(f"quarz: {where}unknown field {key!r}; allowed: {', '.join(shapes)}")
+        kinds, item = shapes[key]
+        names = " or ".join("null" if kind is _NONE else kind.__name__ for kind in kinds)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise _bad(f"{where}{key}", value, f"of type {names}")
+        if item is not None and isinstance(value, (list, tuple)):
+            for part in value:
+                if not isinstance(part, item) or (isinstance(part, bool) and item is int):
+                    raise _bad(f"{where}{key}", value, f"{names} of {getattr(item, '__name__', 'names or null')}")
+
+
+def _check_shapes(position):
+    _check_shape("", position, _SHAPES)
+    _check_shape("time.", position.get("time", {}), _TIME_SHAPES)
+    for seat, mob in enumerate(position.get("mobs", [])):
+        _check_shape(f"mobs[{seat}].", mob, _MOB_SHAPES)
+        for k, monster in enumerate(mob.get("monsters", [])):
+            _check_shape(f"mobs[{seat}].monsters[{k}].", monster, _MONSTER_SHAPES)
 
 
 cdef class QuarzRules(Rules):
@@ -467,9 +508,7 @@ cdef class QuarzRules(Rules):
         cdef Tables *t = &self.data
         cdef int32_t scratch[512]
         cdef int32_t k, rule
-        for key in position:
-            if key not in _TOP_KEYS:
-                raise PositionError(f"quarz: unknown field {key!r}; allowed: {', '.join(_TOP_KEYS)}")
+        _check_shapes(position)
         self._clear(s)
         self._restore_board(s, position)
         self._restore_mobs(s, position)
@@ -509,7 +548,8 @@ cdef class QuarzRules(Rules):
                 value = [int(part) for part in value.split(",")]
             except ValueError:
                 raise _bad(field, value, "a cell") from None
-        if not isinstance(value, (list, tuple)) or tuple(value) not in self.board.number:
+        if (not isinstance(value, (list, tuple)) or not all(type(part) is int for part in value)
+                or tuple(value) not in self.board.number):
             raise _bad(field, value, f"a cell [q, r] of the board {self.board.name}")
         return self.board.number[tuple(value)]
 
@@ -523,8 +563,6 @@ cdef class QuarzRules(Rules):
         cdef int32_t cell
         tiles = position.get("tiles", {})
         names = [pattern.name for pattern in self.content.patterns]
-        if not isinstance(tiles, dict):
-            raise _bad("tiles", tiles, "a table of cells")
         if "tiles" in position:
             memset(s.tile, 0, sizeof(s.tile))
             memset(s.turned, 0, sizeof(s.turned))
@@ -534,7 +572,7 @@ cdef class QuarzRules(Rules):
             cell = self._cell_number(f"tiles.{key}", key)
             if not has_bit(t.modifiable_mask, cell):
                 raise PositionError(f"quarz: tiles.{key}: the field is not modifiable")
-            if (not isinstance(value, (list, tuple)) or len(value) != 2 or value[0] not in names):
+            if not isinstance(value, (list, tuple)) or len(value) != 2 or value[0] not in names:
                 raise _bad(f"tiles.{key}", value, f"[pattern, orientation] with a pattern of {', '.join(names)}")
             s.tile[cell] = names.index(value[0]) + 1
             s.turned[cell] = self._int(f"tiles.{key}[1]", value[1], 0, t.period[s.tile[cell] - 1] - 1)
@@ -568,11 +606,6 @@ cdef class QuarzRules(Rules):
         setting_up = "pending" in position
         for seat, mob in enumerate(mobs):
             where = f"mobs[{seat}]"
-            if not isinstance(mob, dict):
-                raise _bad(where, mob, "a table")
-            for key in mob:
-                if key not in _MOB_KEYS:
-                    raise PositionError(f"quarz: {where}: unknown field {key!r}; allowed: {', '.join(_MOB_KEYS)}")
             name = mob.get("mob", self.content.mobs[seat])
             if name is not None and name not in self.content.mobs:
                 raise _bad(f"{where}.mob", name, f"one of {', '.join(self.content.mobs)}")
@@ -605,12 +638,6 @@ cdef class QuarzRules(Rules):
             names = []
             for k, monster in enumerate(monsters):
                 here = f"{where}.monsters[{k}]"
-                if not isinstance(monster, dict):
-                    raise _bad(here, monster, "a table")
-                for key in monster:
-                    if key not in _MONSTER_KEYS:
-                        raise PositionError(
-                            f"quarz: {here}: unknown field {key!r}; allowed: {', '.join(_MONSTER_KEYS)}")
                 name = monster.get("name", own[k])
                 if name not in own or name in names:
                     raise _bad(f"{here}.name", name, f"one of {', '.join(own)}, each once")
@@ -629,8 +656,8 @@ cdef class QuarzRules(Rules):
 
         def read(zone):
             cards = monster.get(zone, [])
-            if not isinstance(cards, (list, tuple)):
-                raise _bad(f"{here}.{zone}", cards, "a list of card labels")
+            if isinstance(cards, str):
+                raise _bad(f"{here}.{zone}", cards, "a list of card labels, or for removed \"rest\"")
             for label in cards:
                 if label not in numbers:
                     raise _bad(f"{here}.{zone}", label, f"a card of {tableau_.name}: {', '.join(numbers)}")
@@ -710,8 +737,6 @@ cdef class QuarzRules(Rules):
                 raise _bad(f"shrine_cards[{k}]", name, f"one of {', '.join(names)}")
             s.shrine_card[k] = -1 if name is None else names.index(name)
         time = position.get("time", {})
-        if not isinstance(time, dict) or set(time) - {"tile", "left", "turns", "used"}:
-            raise _bad("time", time, "a table with tile, left, turns, used")
         tiles = [tile.name for tile in self.content.time_tiles]
         for name in [*time.get("used", []), time.get("tile")]:
             if name is not None and name not in tiles:
@@ -724,6 +749,9 @@ cdef class QuarzRules(Rules):
         s.turns = self._int("time.turns", time.get("turns", 0), 0, 5000)
         left = t.n_stack - (s.turns // t.spaces if not t.turn_limit and t.n_stack else 0)
         s.time_left = self._int("time.left", time.get("left", left if "pending" not in position else 0), 0, 16)
+        last = t.turn_limit or (t.n_stack - 1) * t.spaces + t.spaces // 2
+        if "pending" not in position and s.turns >= last:
+            raise _bad("time.turns", s.turns, f"below {last}, where the game ends")
         order = position.get("order", list(range(t.players)))
         if not isinstance(order, list) or sorted(order) != list(range(t.players)):
             raise _bad("order", order, f"the seats 0 to {t.players - 1}, each once")
@@ -743,11 +771,17 @@ cdef class QuarzRules(Rules):
 
     cdef _restore_moment(self, State *s, dict position):
         cdef Frame *f
-        cdef int32_t at, k
+        cdef int32_t at, k, seat
         moment = position.get("moment", "action")
         if moment not in ("action", "favor"):
             raise _bad("moment", moment, "'action' or 'favor'")
+        for k in range(self.data.n_shrines):
+            if s.shrine_card[k] < 0:
+                raise PositionError(f"quarz: shrine_cards[{k}] may be null during the set-up only")
         if moment == "favor":
+            for k in range(self.data.players):
+                if not s.favor_hand[k]:
+                    raise PositionError(f"quarz: mobs[{k}].favor_hand is empty, a round needs a favor card of everyone")
             push(s, K_ROUND, 0, 0, 0)
             return
         at = self._int("turn", position.get("turn", 0), 0, self.data.players - 1)
@@ -756,6 +790,10 @@ cdef class QuarzRules(Rules):
             if s.favor[s.order[k]] < 0:
                 s.favor[s.order[k]] = 4
                 s.favor_hand[s.order[k]] &= ~16
+        for k in range(self.data.players):
+            seat = s.order[k]
+            if not s.favor_hand[seat] and not (k > at and self.data.take_back[s.favor[seat]]):
+                raise PositionError(f"quarz: mobs[{seat}].favor_hand is empty, the next round needs a card of everyone")
         push(s, K_TURNS, at + 1, 0, 0)
         f = push(s, K_TURN, 0, 0, 0)
         f.step = 2
@@ -790,6 +828,8 @@ cdef class QuarzRules(Rules):
         cdef int32_t m, k
         recall = position.get("recall")
         if recall is not None:
+            if len(recall) != t.players:
+                raise _bad("recall", recall, f"{t.players} hexadecimal numbers")
             try:
                 for k in range(t.players):
                     s.info[k] = int(recall[k], 16)
@@ -798,6 +838,10 @@ cdef class QuarzRules(Rules):
         epochs = position.get("epochs")
         if epochs is None:
             return
+        if len(epochs) != 3 * t.players or not all(
+                len(entry) == 4 and all(isinstance(part, list) for part in entry[1:])
+                and len(entry[1]) == len(entry[2]) == CARDS for entry in epochs):
+            raise _bad("epochs", "...", "what to_dict writes")
         try:
             for m in range(3 * t.players):
                 epoch, birth, drawn, known = epochs[m]

@@ -248,3 +248,16 @@ def test_a_pending_part_fits_its_position_only() -> None:
 def test_bad_positions_are_named(given: dict[str, Any], told: str) -> None:
     with pytest.raises(PositionError, match=told):
         rules_for().from_dict(given)
+
+
+def test_null_shrine_cards_and_empty_favor_hands_are_named() -> None:
+    rules = rules_for()
+    for given, told in (
+        ({"shrine_cards": [None, None]}, "shrine_cards"),
+        ({"moment": "favor", "P1": {"favor_hand": []}}, "favor_hand"),
+        ({"time": {"turns": 42}}, "time.turns"),
+        ({"recall": ["0"]}, "recall"),
+        ({"epochs": [[0, [], [], []]]}, "epochs"),
+    ):
+        with pytest.raises(PositionError, match=told):
+            position_of(rules, given)
