@@ -106,7 +106,7 @@ cdef class Search:
     cdef Rng rng                # for suggest() alone
 
     def __cinit__(self, Rules rules not None, Pruning pruning, int64_t table_entries):
-        cdef uint64_t size = 1
+        cdef uint64_t size = 2      # entries come in pairs
         self.rules = rules
         self.ops = &rules.ops
         self.tables = rules.tables
