@@ -9,10 +9,12 @@ readings, rulings and windows of docs/games/quarriors.md.
 One wording is the model's own: a creature is named by everything that tells it apart (`label`),
 where the engine counts (`#k`).
 
-All 53 cards are modelled. In two places the engine is known to do otherwise, and `disputed` says so
+All 53 cards are modelled. In four places the engine is known to do otherwise, and `disputed` says so
 when one has come up: a creature that returned from a destruction before the attack can defend in it
-(A20, C5: safe for the rest of the attack), and a rival is not asked before a defence against a total
-of 0 (W1).
+(A20, C5: safe for the rest of the attack); a rival is not asked before a defence against a total of 0
+(W1); an Ooze that enters may copy a rival's blank Ooze (K27, W3: any opposing creature; A40 leaves out
+the present copy for recopying only); an attacker its own player destroys between two defences still
+counts against the later ones (B69, A17, A29, A35: what was recorded stands).
 """
 
 from __future__ import annotations
@@ -184,14 +186,22 @@ def burst_fits(effect: dict[str, Any], face: dict[str, Any]) -> bool:
 class Game:
     """A game of the base edition.
 
-    `wilds` names the ten cards beside the basic ones; an empty list lets chance deal (B4, B5).
+    `wilds` names cards beside the basic ones; chance deals the rest (B4, B5). `bag`, for practice games,
+    is what every player begins with instead of B9; the other dice lie on their cards.
     """
 
-    def __init__(self, players: int = 2, wilds: list[str] | None = None, max_turns: int = 100) -> None:
+    def __init__(
+        self,
+        players: int = 2,
+        wilds: list[str] | None = None,
+        max_turns: int = 100,
+        bag: dict[str, int] | None = None,
+    ) -> None:
         self.players = [Player() for _ in range(players)]
         self.wilds: dict[str, int] = {}  # dice by class
         self.card: dict[str, dict[str, Any]] = {}  # card by class
         self.fixed = list(wilds or [])
+        self.first_bag = Counter(bag or {"Basic Quiddity": 8, "Assistant": 4})
         self.max_turns = max_turns
         self.turn = self.phase = self.active = self.quiddity = self.captures = self.decisions = 0
         self.winners: list[int] = []
@@ -255,7 +265,7 @@ class Game:
             return DATA_FILE.order.index(die[0]), die[1]
 
         copy = place(creature.copy) if creature.copy else (-1, -1)
-        attached = sorted(place(die.key()) for die in creature.attached)
+        attached = tuple(sorted(place(die.key()) for die in creature.attached))
         return *place((creature.name, creature.face)), copy, attached, creature.attack, creature.defense
 
     def ordered(self, seat: int) -> list[Creature]:
@@ -480,9 +490,11 @@ class Game:
                 ]
                 card = yield from self.chance({f"deal {c['name']}": (Fraction(1, len(left)), c) for c in left})
                 self.card[card["class"]] = card
-        self.wilds = {name: {"Basic Quiddity": 0, "Assistant": 2}.get(name, 5) for name in self.card}
+        seats = len(self.players)
+        dice = {"Basic Quiddity": 8 * seats, "Assistant": 4 * seats + 2}  # I1
+        self.wilds = {name: dice.get(name, 5) - seats * self.first_bag[name] for name in self.card}
         for player in self.players:
-            player.bag = Counter({"Basic Quiddity": 8, "Assistant": 4})
+            player.bag = Counter(self.first_bag)
 
     def _turn(self) -> Steps:
         """B21."""
@@ -846,6 +858,8 @@ class Game:
         self.players[seat].creatures.append(creature)
         if any(effect["on"] == "enter" for effect in self.card[creature.name].get("effects", [])):
             options = self.copy_targets(seat)
+            if len(options) > 1 and any(name == creature.name for name, _ in options.values()):
+                self.disputed = "blank copy on entering"
             if options:
                 shown = yield from self.ask(seat, options)
                 self.become(creature, shown)
@@ -866,12 +880,15 @@ class Game:
             return {}
         return {text: shown for text, shown in self.copy_targets(seat).items() if shown != creature.shown()}
 
-    def recopy_options(self, seat: int) -> dict[str, Creature]:
-        """The own creatures that can still become something else."""
-        able = {
-            self.name_of(seat, creature): creature for creature in self.ordered(seat) if self.recopies(seat, creature)
-        }
-        return {f"recopy {number}": creature for number, creature in enumerate(able.values())}
+    def recopy_options(self, seat: int, doomed: list[Creature] | None = None) -> dict[str, Creature]:
+        """The own creatures that can still become something else; those to be destroyed come after their likes."""
+        able: dict[Any, Creature] = {}
+        for fated in (False, True):
+            for creature in self.ordered(seat):
+                if self.recopies(seat, creature) and (creature in (doomed or [])) == fated:
+                    able[(*self.rank(creature), fated)] = creature
+        ordered = [able[key] for key in sorted(able)]
+        return {f"recopy {number}": creature for number, creature in enumerate(ordered)}
 
     def copy(self, seat: int, creature: Creature, options: dict[str, Any], optional: bool = False) -> Steps:
         """Become a copy, once a turn."""
@@ -1038,7 +1055,7 @@ class Game:
         returning: set[Creature] = set()
 
         def still() -> list[tuple[int, Creature]]:
-            return [(s, c) for s, c in doomed if c in returning or self.fits(s, c, cause, class_name)]
+            return [(s, c) for s, c in doomed if self.fits(s, c, cause, class_name)]
 
         for seat in self.clockwise(self.active):  # W2, A122
             while True:
@@ -1062,14 +1079,19 @@ class Game:
         doomed = still()
         if not doomed:
             return []
+        if any(attacker.creature is c and attacker.here for attacker in self.attackers for _, c in doomed):
+            self.disputed = "attacker destroyed in its attack"
         waiting = list(self.players[killer].aside) if killer is not None else []
         defences = {c: self.defense_of(s, c, self.defence_bare) for s, c in doomed}
         fallen = [(s, c, self.effects(c, "destroyed", "drawpool")) for s, c in doomed]
-        yield from self.put_away(doomed, returning)
-        if killer is not None:  # A3's Quiddity: the draws of step 5 have no part in it
+        places = yield from self.places(doomed, returning)
+        if killer is not None:  # A3's Quiddity: no later step has a part in it
+            gone = [c for _, c in doomed]
             for creature in self.players[killer].creatures:
-                for effect in self.effects(creature, "kill", "quiddity"):
-                    self.quiddity += effect["n"] * len(doomed)
+                if creature not in gone:  # A2
+                    for effect in self.effects(creature, "kill", "quiddity"):
+                        self.quiddity += effect["n"] * len(doomed)
+        yield from self.put_away(doomed, places)
         for seat, _, draws in fallen:  # step 5
             for effect in draws:
                 yield from self.draw(seat, effect["n"])
@@ -1089,7 +1111,7 @@ class Game:
                 for effect in self.spell_effects(die, "react"):
                     if self.helps(seat, mine, cause, effect):
                         options[f"cast {die.name} {die.face}"] = ("cast", die)
-            for text, creature in self.recopy_options(seat).items():
+            for text, creature in self.recopy_options(seat, mine).items():
                 options[text] = ("copy", creature)
         for creature in mine:
             for effect in self.effects(creature, "destroyed", "cullreturn"):
@@ -1127,19 +1149,23 @@ class Game:
                 return (yield from self.ask(seat, options))
         return None
 
-    def put_away(self, doomed: list[tuple[int, Creature]], returning: set[Creature]) -> Steps:
-        """A1 steps 3 and 4, A13: every die to one place."""
+    def places(self, doomed: list[tuple[int, Creature]], returning: set[Creature]) -> Steps:
+        """A13: the one place each die goes to."""
         places: dict[Creature, str] = {}
         for seat, creature in doomed:
-            forced = [effect["to"] for effect in self.effects(creature, "destroyed", "redirect")]
+            forced = {effect["to"] for effect in self.effects(creature, "destroyed", "redirect")}
             if seat in self.charmed:
-                forced.append("pool")
+                forced.add("pool")
             if creature in returning:
                 places[creature] = "ready"
-            elif len(set(forced)) > 1:
-                places[creature] = yield from self.ask(seat, {f"to {place}": place for place in sorted(set(forced))})
+            elif forced:
+                places[creature] = yield from self.ask(seat, {f"to {place}": place for place in sorted(forced)})
             else:
-                places[creature] = forced[0] if forced else "used"
+                places[creature] = "used"
+        return places
+
+    def put_away(self, doomed: list[tuple[int, Creature]], places: dict[Creature, str]) -> Steps:
+        """A1 steps 3 and 4."""
         back = []
         for seat, creature in doomed:
             player, place = self.players[seat], places[creature]
@@ -1151,8 +1177,7 @@ class Game:
             elif place == "aside":
                 player.aside.append(creature.name)
             else:
-                creature.safe, creature.copy = True, None  # K27, A45, A60: boosts of the turn stay, nothing else
-                back.append((seat, creature))
+                back.append((seat, Creature(creature.name, creature.face, safe=True)))  # A18, A60, K27
         for seat, creature in back:
             yield from self.enter(seat, creature)  # W3
 
