@@ -128,17 +128,20 @@ def compare(rng: random.Random, decisions: int, players: int, theme: list[str], 
     count: Counter[str] = Counter()
     while count["decisions"] < decisions:
         wilds = fill(theme, rng) if rich else theme
-        rules = games.spec("quarriors").make_rules({"players": players, "wilds": ";".join(wilds)})
-        if rich:
-            each = 2 if players == 2 else 1
-            bag = {"Basic Quiddity": 5, "Assistant": 1} | {DATA_FILE.cards[name]["class"]: each for name in wilds}
-            model = Game(players, wilds, bag=bag)
-            dice = [{"card": card["name"], "dice": model.wilds[name]} for name, card in model.card.items()]
-            position = rules.from_dict({"phase": 1, "wilds": dice, "players": [{"bag": bag} for _ in range(players)]})
-        else:
-            model, position = Game(players, wilds), rules.initial_position()
-        count[play(position, model, rng, count)] += 1
+        each = 2 if players == 2 else 1
+        bag = {"Basic Quiddity": 5, "Assistant": 1} | {DATA_FILE.cards[name]["class"]: each for name in wilds}
+        count[play(*begin(players, wilds, bag if rich else None), rng, count)] += 1
     return count
+
+
+def begin(players: int, wilds: list[str], bag: dict[str, int] | None) -> tuple[Any, Game]:
+    """Engine and model at the start, with the bag of the rules or with another one for everybody."""
+    rules = games.spec("quarriors").make_rules({"players": players, "wilds": ";".join(wilds)})
+    model = Game(players, wilds, bag=bag)
+    if bag is None:
+        return rules.initial_position(), model
+    dice = [{"card": card["name"], "dice": model.wilds[name]} for name, card in model.card.items()]
+    return rules.from_dict({"phase": 1, "wilds": dice, "players": [{"bag": bag} for _ in range(players)]}), model
 
 
 def fill(theme: list[str], rng: random.Random) -> list[str]:
@@ -196,6 +199,14 @@ def test_engine_and_model_agree(players) -> None:
 @pytest.mark.parametrize("wilds", THEMES, ids=[" ".join(theme[:2]) for theme in THEMES])
 def test_engine_and_model_agree_where_cards_meet(wilds) -> None:
     assert compare(random.Random(wilds[0]), 150, 3, wilds, rich=True)["decisions"] >= 150
+
+
+def test_engine_and_model_agree_on_lone_portals() -> None:
+    """K2, A87: with nothing but Portals in bag and pile a Portal turns to its Quiddity face."""
+    rng, count = random.Random(87), Counter[str]()
+    for _ in range(3):
+        play(*begin(2, fill([], rng), {"Portal": 2}), rng, count)
+    assert count["decisions"] > 200
 
 
 @pytest.mark.soak
