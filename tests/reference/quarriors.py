@@ -1061,9 +1061,10 @@ class Game:
             while True:
                 doomed = still()
                 mine = [c for s, c in doomed if s == seat and c not in returning]
-                if not any(s == seat for s, _ in doomed):
+                own = [c for s, c in doomed if s == seat]  # those that will return are still doomed
+                if not own:
                     break
-                choice = yield from self.ask(seat, self.answers(seat, mine, cause), done=True)
+                choice = yield from self.ask(seat, self.answers(seat, mine, cause, own), done=True)
                 if choice is None:
                     break
                 if choice[0] == "copy":
@@ -1102,14 +1103,14 @@ class Game:
         yield from self.check_states()
         return [c for _, c in doomed]
 
-    def answers(self, seat: int, mine: list[Creature], cause: Cause) -> dict[str, Any]:
+    def answers(self, seat: int, mine: list[Creature], cause: Cause, own: list[Creature]) -> dict[str, Any]:
         """W2: what an owner can do about own creatures that are to be destroyed."""
         options: dict[str, Any] = {}
         player = self.players[seat]
         if seat != self.active:
             for die in player.spells:
                 for effect in self.spell_effects(die, "react"):
-                    if self.helps(seat, mine, cause, effect):
+                    if self.helps(seat, mine if effect["do"] == "return" else own, cause, effect):
                         options[f"cast {die.name} {die.face}"] = ("cast", die)
             for text, creature in self.recopy_options(seat, mine).items():
                 options[text] = ("copy", creature)
