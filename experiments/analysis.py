@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine_ext.errors import ResultsError
 from experiments import arena, ratings
 from experiments.config import ArenaConfig
 from experiments.ratings import Estimate
@@ -157,7 +158,9 @@ def _results(config: ArenaConfig, prefix: str, store: Store) -> Iterable[_Result
     index = {bot: i for i, bot in enumerate(config.bots)}
     seats: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for key, _, bot, utility in store.seats():
-        if key.startswith(prefix) and bot in index:
+        if key.startswith(prefix):
+            if bot not in index:
+                raise ResultsError(f"{store.path} is damaged: {key!r} seats {bot!r}, which the config does not name")
             seats[key].append((index[bot], utility))
     for key, rows in seats.items():
         utilities = tuple(utility for _, utility in rows)

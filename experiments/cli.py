@@ -8,6 +8,7 @@ the standard error.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -22,6 +23,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+OUTPUT_FAILS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
 BAD_INPUT, INTERRUPTED, CLOSED_PIPE, TERMINATED = 2, 128 + signal.SIGINT, 141, 128 + signal.SIGTERM
 
 app = typer.Typer(
@@ -51,9 +53,18 @@ def _exit_code(arguments: list[str] | None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone: what is still buffered must not complain either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return CLOSED_PIPE
+    except OSError as error:
+        if error.errno not in OUTPUT_FAILS:
+            raise
+        _drop_output()
+        return _complain(f"the standard output cannot be written: {error.strerror}")
     return code
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager
@@ -179,7 +190,8 @@ def run_experiment(
     path = find(config)
     hint = f"Go on with: quandary run {config}{f' --out {out}' if out else ''} --resume"
     with _kept(hint):
-        folder = run.run(path, out, workers=workers or run.default_workers(), resume=resume, executor=executor)
+        workers = run.default_workers() if workers is None else workers
+        folder = run.run(path, out, workers=workers, resume=resume, executor=executor)
     console = _console()
     report.print_tables(report.load(folder), console)
     print(f"report: {folder / 'report.html'}")
@@ -259,7 +271,9 @@ def serve_pages(
 
     try:
         from experiments import web
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
+            raise
         raise ParameterError(f"serve needs FastAPI and uvicorn: pip install 'quandary[web]' ({error})") from error
     web.serve(host, port)
 

@@ -91,7 +91,10 @@ def draw_board(text: str, board: str, svg: Path | None, console: Console) -> Non
         raise ParameterError(f"{spec.name} has no boards to draw")
     drawing, picture = spec.draw_board(board)
     path = svg or Path(f"{spec.name}-{board}.svg")
-    path.write_text(picture, encoding="utf-8")
+    try:
+        path.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise ParameterError(f"{path} cannot be written: {error.strerror}") from error
     console.print(drawing)
     console.print(f"written to {path}", markup=False)
 

@@ -147,10 +147,23 @@ class Store:
                 verdict = store._db.execute("PRAGMA quick_check(1)").fetchone()[0]
                 if verdict != "ok":
                     raise ResultsError(f"{path} is damaged: {verdict}")
+                store._check_rows()
         except ResultsError:
             store.close()
             raise
         return store
+
+    def _check_rows(self) -> None:
+        """Refuse rows that no run wrote; an edited file must not become a finding."""
+        faults = {
+            "has a game but nobody in its seats": "SELECT job_key FROM games EXCEPT SELECT job_key FROM seats",
+            "has seats but no game": "SELECT job_key FROM seats EXCEPT SELECT job_key FROM games",
+            "has a utility that is no number": "SELECT job_key FROM seats WHERE typeof(utility) != 'real'",
+        }
+        for fault, query in faults.items():
+            row = self._db.execute(f"{query} LIMIT 1").fetchone()
+            if row is not None:
+                raise ResultsError(f"{self.path} is damaged: {row[0]!r} {fault}")
 
     def _lock(self) -> None:
         """Hold the file for this process until it is closed (a kill releases it)."""

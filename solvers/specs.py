@@ -34,6 +34,7 @@ from solvers.contract import Parameter, ParameterValue, Searcher, SolverSpec
 _NAME = re.compile(r"[a-z][a-z0-9_]*\+?")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
 _NESTING_LIMIT = 8
+LARGEST = 2**62  # what compiled counters hold
 
 
 @dataclass(frozen=True)
@@ -328,6 +329,8 @@ def _read(where: str, text: str, parameter: Parameter) -> ParameterValue:
         parameter.high is not None and number > parameter.high
     ):
         raise wrong
+    if kind is int and abs(number) > LARGEST:
+        raise SpecError(f"{where} is {text!r}; whole numbers go up to {LARGEST}")
     return int(number) if kind is int else float(number)
 
 

@@ -235,7 +235,7 @@ class Screen:
 
     def _find(self, line: str, options: list[tuple[int, str]]) -> int | None:
         """The action that a line means; None, with a word about it, where that is not clear."""
-        if line.isdecimal() and len(line) < 10:
+        if line.isascii() and line.isdecimal() and len(line) < 10:
             if 1 <= int(line) <= len(options):
                 return options[int(line) - 1][0]
             self.console.print(f"{line} is not on the list: 1 to {len(options)}.", style="yellow", markup=False)
@@ -255,7 +255,8 @@ class Screen:
                 more = f" and {len(found) - 4} more" if len(found) > 4 else ""
                 self.console.print(f"That could be: {names}{more}.", style="yellow", markup=False)
                 return None
-        self.console.print(f"{line!r} is no action and no command; help lists them.", style="yellow", markup=False)
+        shown = line if len(line) <= 60 else f"{line[:60]}…"
+        self.console.print(f"{shown!r} is no action and no command; help lists them.", style="yellow", markup=False)
         return None
 
     def _help(self, _: str) -> None:
@@ -301,7 +302,16 @@ class Screen:
         if not rest:
             self.console.print("Which file? For example: save game.json", style="yellow", markup=False)
             return None
-        return Path(rest).expanduser()
+        try:
+            path = Path(rest).expanduser()
+            path.stat()
+        except FileNotFoundError:
+            pass
+        except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown ~user, a zero byte
+            reason = error.strerror if isinstance(error, OSError) else error
+            self.console.print(f"{rest[:60]!r} cannot name a file: {reason}", style="yellow", markup=False)
+            return None
+        return path
 
     def _moves(self, _: str) -> None:
         if not self.session.events:

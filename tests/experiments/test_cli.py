@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,9 @@ from tests.experiments.command import ENVIRONMENT, ROOT, command_line, quandary
         (["fly"], "fly"),
         (["run"], "CONFIG"),
         (["run", "x", "--workers", "many"], "workers"),
+        (["run", "quickstart", "--workers", "0"], "workers is 0"),
+        (["games", "quarz", "--board", "2p", "--svg", "no-such-folder/x.svg"], "no-such-folder"),
+        (["games", "quarz", "--board", "2p", "--svg", "/"], "cannot be written"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(words, says, capsys):
@@ -49,6 +53,24 @@ def test_no_arguments_show_the_help():
     done = quandary()
     assert done.returncode == 2
     assert "Commands" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
+@pytest.mark.parametrize("words", [["games"], ["solve", "kuhn_poker", "--solver", "cfr(iterations=1)", "--json"]])
+def test_a_full_disk_is_one_line(words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "experiments", *words],
+            cwd=ROOT,
+            env=ENVIRONMENT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+        )
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
 
 
 def test_a_closed_pipe_ends_quietly():

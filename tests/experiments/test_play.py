@@ -71,6 +71,13 @@ def test_a_line_that_means_nothing_changes_nothing(line):
     assert screen.session.events == []
 
 
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "~nobody-of-that-name/x"])
+def test_a_name_no_file_can_have_is_refused(name):
+    shown, screen = typed(pig(), "roll", f"save {name}", f"load {name}")
+    assert shown.count("cannot name a file") == 2
+    assert screen.session.events
+
+
 def test_a_part_of_several_names_is_asked_about():
     session = Session(gametext.load("pentaquest(scenario=duel)"), 0, ["random"], 1)
     shown, screen = typed(session, "keep")

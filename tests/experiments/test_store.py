@@ -114,3 +114,19 @@ def test_a_read_only_folder_can_be_read(path, tmp_path):
     (copy / "results.sqlite").chmod(0o444)
     with Store.read(copy / "results.sqlite") as store:
         assert store.games() == ROWS.games
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        ("DELETE FROM seats", "nobody in its seats"),
+        ("DELETE FROM games", "has seats but no game"),
+        ("UPDATE seats SET utility = 'abc' WHERE seat = 1", "no number"),
+    ],
+)
+def test_rows_that_no_run_wrote_are_refused(path, edit, says):
+    with sqlite3.connect(path) as db:
+        db.execute(edit)
+    for opened in (Store.read, lambda file: Store.resume(file, "hash")):
+        with pytest.raises(ResultsError, match=says):
+            opened(path)
