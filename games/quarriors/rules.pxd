@@ -13,7 +13,7 @@ cdef enum:
     FIRST_SPELL = 10
     SPELL_SLOTS = 3
     MAX_READY = 12       # creatures in one Ready Area
-    MAX_STACK = 14       # nested questions
+    MAX_STACK = 18       # nested questions
     MAX_PEND = 18        # on-score abilities that wait
     MAX_SEATS = 4
     MAX_CARDS = 256      # number NONE stays an empty card

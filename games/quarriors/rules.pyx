@@ -76,10 +76,10 @@ cdef enum:               # Frame.op. The comment gives a, b, c.
     P_ABILITY            # the next on-score ability
     P_CULL
     P_DRAW
-    P_USE                # immediate faces
+    P_USE                # immediate faces: 1 once the player has ended it
     P_READY
     P_SURCHARGE          # W5: offset of the rival asked
-    P_MAIN               # phase 3
+    P_MAIN               # phase 3: 1 once the player has ended it
     P_ATTACK
     P_NEXT               # next defender: offset, whether one has defended already
     P_BETWEEN            # W4
@@ -115,6 +115,7 @@ cdef enum:               # Frame.op. The comment gives a, b, c.
     Q_UNLOCKED           # seat: paid for
     Q_LOCK               # a Lock face must be locked (LK4)
     Q_CULL               # how many at most
+    Q_FRESH              # immediate face rolled after its time (B39): die, how many of them
 
 cdef enum:               # families of actions; the dense id is offset[family] + argument
     A_DONE, A_POOL, A_ASIDE, A_RECOPY, A_USE0, A_USE1, A_USE2, A_REROLL, A_SUMMON, A_CAST, A_DISCARD, A_COPY, A_ROTATE,
@@ -292,6 +293,10 @@ cdef void remove_creature(Player *p, int32_t i) noexcept nogil:
 
 cdef inline bint unlocked(const Creature *c) noexcept nogil:
     return (c.flags & F_LOCKED) == 0
+
+cdef inline bint locked_now(const Creature *c) noexcept nogil:
+    """Locked in this turn by its owner, who cannot unlock it now, by payment or by a spell (LK7)."""
+    return c.flags & F_LOCKED and c.flags & F_RECOPIED
 
 cdef inline int32_t count_unlocked(const Player *p) noexcept nogil:
     cdef int32_t i, count = 0
@@ -822,6 +827,8 @@ cdef bint legal_target(const Tables *T, const State *s, const Op *op, int32_t se
     cdef uint8_t faces[8]
     if op.code == O_ROTATE_OWN or op.code == O_ROTATE_ANY:
         return may_target(T, s, s.active, seat, c) and next_level(T, s, c, op.n, faces) > 0
+    if locked_now(c):
+        return False
     return (level_of(T, s, c) <= op.level and defense_of(T, s, seat, c) <= op.defense
             and may_target(T, s, s.active, seat, c)
             and (op.energy == 0 or T.card[s.card[shape(c) >> 3]].energy == op.energy))
@@ -959,31 +966,36 @@ cdef uint32_t defenders(const Player *p) noexcept nogil:
             mask |= 1u << i
     return mask
 
+cdef int32_t add_uses_of(const Tables *T, const State *s, uint8_t die, bint drawable, int32_t *out,
+                         int32_t n) noexcept nogil:
+    """The ways to use one immediate face of the pool."""
+    cdef const FaceTable *face = face_of(T, s, die)
+    cdef const Use *use
+    cdef int32_t u
+    for u in range(face.n_uses):
+        use = &face.uses[u]
+        if use.draw and not drawable:                                     # A86: a spent die is in the pile itself
+            if use.spend and T.lvd and not use.quid and not use.captures:
+                continue
+            if not use.spend and face.n_uses > 1:
+                continue
+        out[n] = (A_USE0 + u) << SHIFT | die
+        n += 1
+    return n
+
+cdef inline bint may_draw(const State *s) noexcept nogil:
+    return zone_sum(s.player[s.active].bag) + zone_sum(s.player[s.active].used) > 0
+
 cdef int32_t add_uses(const Tables *T, const State *s, int32_t *out, int32_t n) noexcept nogil:
     """Immediate faces that may be used (B39)."""
-    cdef const FaceTable *face
-    cdef const Use *use
-    cdef const Player *p = &s.player[s.active]
-    cdef int32_t slot, i, u
-    cdef bint drawable = zone_sum(p.bag) + zone_sum(p.used) > 0
+    cdef int32_t slot, i
+    cdef bint drawable = may_draw(s)
     for slot in range(1, SLOTS):
         if row(s.pool[slot]) == 0:
             continue
         for i in range(6):
-            if s.pool[slot][i] == 0:
-                continue
-            face = &T.card[s.card[slot]].face[i]
-            if not face.kind & IS_IMMEDIATE:
-                continue
-            for u in range(face.n_uses):
-                use = &face.uses[u]
-                if use.draw and not drawable:                             # A86: a spent die is in the pile itself
-                    if use.spend and T.lvd and not use.quid and not use.captures:
-                        continue
-                    if not use.spend and face.n_uses > 1:
-                        continue
-                out[n] = (A_USE0 + u) << SHIFT | slot * 8 + i
-                n += 1
+            if s.pool[slot][i] and T.card[s.card[slot]].face[i].kind & IS_IMMEDIATE:
+                n = add_uses_of(T, s, slot * 8 + i, drawable, out, n)
     return n
 
 cdef int32_t add_ready(const Tables *T, const State *s, int32_t *out, int32_t n) noexcept nogil:
@@ -1037,7 +1049,7 @@ cdef int32_t add_unlocks(const Tables *T, const State *s, int32_t *out, int32_t 
         return n
     for q in range(T.n_players):
         i = locked_index(&s.player[q])
-        if (i >= 0 and not s.player[q].ready[i].flags & F_RECOPIED
+        if (i >= 0 and not locked_now(&s.player[q].ready[i])
                 and not face_of(T, s, s.player[q].ready[i].die).no_payoff):
             out[n] = A_UNLOCK << SHIFT | q
             n += 1
@@ -1065,6 +1077,8 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
     seat[0] = s.active
     if not asks[f.op]:
         return 0
+    if (f.op == P_MAIN or f.op == P_USE) and f.a:
+        return 0
     if f.op == P_MAIN or f.op == P_BETWEEN:
         if f.op == P_MAIN:
             extra = surcharge(T, s, s.active)
@@ -1081,9 +1095,9 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
                                 out[n] = A_SUMMON << SHIFT | slot * 8 + i
                                 n += 1
             n = add_recopies(T, s, s.active, out, n)
+            n = add_ready(T, s, out, n)                                   # base: rolled in this phase (B58)
             if T.lvd:
                 n = add_uses(T, s, out, n)
-                n = add_ready(T, s, out, n)
                 if s.features & FEAT_LOCK:
                     n = add_locks(T, s, out, n)
             if s.features & FEAT_ANCHORED:
@@ -1113,8 +1127,9 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
                     n += 1
                 if T.lvd and s.wilds[slot]:
                     card = &T.card[s.card[slot]]
-                    if (card.discounted < card.cost and max(0, card.discounted - s.discount) <= money
-                            and s.avail[card.energy] > 0):                # D23
+                    extra = max(0, card.discounted - s.discount)
+                    if (extra < card.cost - s.discount and extra <= money
+                            and (s.avail[card.energy] > 0 or extra == 0)):     # D23, A81
                         out[n] = A_CAPTURE_DISCOUNTED << SHIFT | slot
                         n += 1
         if s.features & FEAT_ANCHORED:
@@ -1186,7 +1201,7 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
         if f.a == 0:
             mask = 0
             for i in range(q.n_ready):
-                if q.ready[i].flags & F_DOOMED:
+                if q.ready[i].flags & F_DOOMED and unlocked(&q.ready[i]):  # unlocked is not destroyed (K11, A115)
                     mask |= 1u << i
             if mask == 0:
                 return 0
@@ -1252,7 +1267,7 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
         q = &s.player[f.b]
         mask = 0
         for i in range(q.n_ready):
-            if q.ready[i].flags & F_DOOMED and not q.ready[i].flags & F_KEEP:
+            if q.ready[i].flags & F_DOOMED and not q.ready[i].flags & (F_KEEP | F_LOCKED):
                 mask |= 1u << i
         return add_creatures(T, s, f.b, A_CREATURE, mask, out, 0)
     if f.op == Q_TARGET:
@@ -1394,6 +1409,16 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
             out[n] = A_DONE << SHIFT
             n += 1
         return n
+    if f.op == Q_FRESH:                                                   # all that were rolled together, in any order
+        i = s.n_stack - 1
+        while s.stack[i].op == Q_FRESH:
+            if s.pool[s.stack[i].a >> 3][s.stack[i].a & 7]:
+                n = add_uses_of(T, s, s.stack[i].a, may_draw(s), out, n)
+            i -= 1
+        if n:
+            out[n] = A_DONE << SHIFT
+            n += 1
+        return n
     if f.op == Q_SPELLHOST:
         mask = 0
         for i in range(s.player[f.a].n_ready):
@@ -1405,7 +1430,7 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
 cdef inline bint any_not_kept(const Player *q) noexcept nogil:
     cdef int32_t i
     for i in range(q.n_ready):
-        if q.ready[i].flags & F_DOOMED and not q.ready[i].flags & F_KEEP:
+        if q.ready[i].flags & F_DOOMED and not q.ready[i].flags & (F_KEEP | F_LOCKED):
             return True
     return False
 
@@ -1732,6 +1757,8 @@ cdef void take_step(const Tables *T, State *s) noexcept nogil:
     elif op.code == O_ROTATE_OWN or op.code == O_ROTATE_ANY:
         push(s, Q_TARGET, index, 0, die)
     elif op.code == O_DRAWROLL:
+        if s.stack[0].op == P_USE or s.stack[0].op == P_MAIN:
+            s.stack[0].a = 0                                              # a forced lock that draws: phase 2 goes on
         push(s, Q_ROLL)
         push(s, Q_DRAW, op.n, s.active)
     elif op.code == O_CULL:
@@ -1790,10 +1817,12 @@ cdef void step(const Tables *T, State *s) noexcept nogil:
             i = max(0, i + locked_sum(T, s, s.active, False))
         push(s, Q_ROLL)
         push(s, Q_DRAW, i, s.active)
-    elif op == P_USE:
-        go(s, P_READY)
-        if lock_waits(T, s):
+    elif op == P_USE or (op == P_MAIN and T.lvd):
+        if lock_waits(T, s):                                              # LK4
+            f.a = 1
             push(s, Q_LOCK)
+        else:
+            go(s, P_ATTACK if T.lvd else P_READY)
     elif op == P_READY:
         s.phase = 3
         ready_spells(T, s)
@@ -1808,8 +1837,6 @@ cdef void step(const Tables *T, State *s) noexcept nogil:
             f.a += 1
     elif op == P_MAIN:
         go(s, P_ATTACK)
-        if T.lvd and lock_waits(T, s):
-            push(s, Q_LOCK)
     elif op == Q_SUMMONED:
         summoned(T, s)
     elif op == Q_CAPTURED:
@@ -1859,6 +1886,8 @@ cdef void step(const Tables *T, State *s) noexcept nogil:
                 f.a = 1
             else:
                 destroy_doomed(T, s)
+    elif op == Q_FRESH:
+        leave_fresh(s)
     elif op == Q_KILLS:
         score_now(T, s)
     elif op == Q_STEPS:
@@ -1976,6 +2005,27 @@ cdef int32_t draw_fast(const Tables *T, State *s, Rng *rng) noexcept nogil:
     pop(s)
     return nodes
 
+cdef void fresh(const Tables *T, State *s, uint8_t die) noexcept nogil:
+    """A die was rolled. Its immediate face can be used only now if the time for all of them is over (B39, A84): a
+    question below the roll on top."""
+    cdef int32_t i, top = s.n_stack - 1
+    if s.stack[0].op == P_USE or (T.lvd and s.stack[0].op == P_MAIN) or not face_of(T, s, die).kind & IS_IMMEDIATE:
+        return
+    i = top - 1
+    while i > 0 and s.stack[i].op == Q_FRESH:
+        if s.stack[i].a == die:
+            s.stack[i].b += 1
+            return
+        i -= 1
+    QUANDARY_CHECK(s.n_stack < MAX_STACK, "fresh: the stack is full")
+    if s.n_stack < MAX_STACK:
+        push(s, s.stack[top].op, s.stack[top].a, s.stack[top].b, s.stack[top].c)
+        s.stack[top] = Frame(Q_FRESH, die, 1, 0)
+
+cdef void leave_fresh(State *s) noexcept nogil:
+    while s.stack[s.n_stack - 1].op == Q_FRESH:
+        pop(s)
+
 cdef inline int32_t roll_slot(const State *s) noexcept nogil:
     cdef int32_t slot
     for slot in range(SLOTS):
@@ -1986,12 +2036,15 @@ cdef inline int32_t roll_slot(const State *s) noexcept nogil:
 cdef int32_t roll_fast(const Tables *T, State *s, Rng *rng) noexcept nogil:
     cdef Player *p = &s.player[s.active]
     cdef int32_t slot, nodes = 0
+    cdef uint8_t die
     for slot in range(SLOTS):
         if p.wait[slot]:
             nodes += (p.wait[slot] + ROLL_LIMIT - 1) // ROLL_LIMIT
             while p.wait[slot]:
                 p.wait[slot] -= 1
-                pool_add(T, s, slot * 8 + T.card[s.card[slot]].canon[rng_below(rng, 6)])
+                die = slot * 8 + T.card[s.card[slot]].canon[rng_below(rng, 6)]
+                pool_add(T, s, die)
+                fresh(T, s, die)
     pop(s)
     return nodes
 
@@ -2159,6 +2212,7 @@ cdef void apply_chance(const Tables *T, State *s, int32_t id) noexcept nogil:
             for _k in range(counts[face]):
                 s.player[s.active].wait[slot] -= 1
                 pool_add(T, s, slot * 8 + face)
+                fresh(T, s, slot * 8 + face)
         return
     slot, n = f.a, f.b
     s.player[s.active].aside[slot] -= n
@@ -2207,6 +2261,8 @@ cdef int32_t run(const Tables *T, State *s, int32_t *out, Rng *rng, int32_t *ste
             act(T, s, out[0])
         else:
             step(T, s)
+    for i in range(T.n_players):
+        sort_ready(&s.player[i])
     return 0
 
 
@@ -2317,6 +2373,15 @@ cdef void act(const Tables *T, State *s, int32_t action) noexcept nogil:
         charge(T, s, 2, 0)
         return
     if family == A_USE0 or family == A_USE1 or family == A_USE2:
+        if op == Q_FRESH:
+            i = s.n_stack - 1
+            while s.stack[i].a != arg:
+                i -= 1
+            s.stack[i].b -= 1
+            if s.stack[i].b == 0:
+                for k in range(i, s.n_stack - 1):
+                    s.stack[k] = s.stack[k + 1]
+                pop(s)
         use_face(T, s, arg, family - A_USE0)
         return
     if family == A_REROLL:
@@ -2470,7 +2535,7 @@ cdef void act(const Tables *T, State *s, int32_t action) noexcept nogil:
                 if c.flags & F_MARK:
                     before = attack_of(T, s, seat, c)
                     c.die = arg
-                    c.flags &= ~(F_MARK | F_LOCKED)                       # LK17
+                    c.flags &= ~(F_MARK | F_LOCKED | (F_RECOPIED if locked_now(c) else 0))   # LK17
                     if c.rec:
                         s.rec[c.rec - 1].value += attack_of(T, s, seat, c) - before
                         s.rec[c.rec - 1].level = level_of(T, s, c)
@@ -3101,7 +3166,7 @@ _OP_NAMES = (
     "main", "attack", "next", "between", "quake", "window", "total", "defend", "capture", "clean", "end", "draw",
     "roll", "reroll", "event", "kills", "aside", "steps", "target", "host", "copy", "rotate", "swap", "take",
     "culltake", "fetch", "return", "zero", "spellhost", "pay", "summoned", "captured", "anchored", "unlocked",
-    "lock", "cullup",
+    "lock", "cullup", "fresh",
 )
 _MARKS = {"safe": F_SAFE, "recopied": F_RECOPIED, "zero": F_ZERO, "doomed": F_DOOMED, "keep": F_KEEP, "mark": F_MARK,
           "aside": F_ASIDE}
@@ -3113,7 +3178,7 @@ _SCRATCH = ("discount", "scored", "culls", "foes_hit", "flags", "summoned", "dec
 _FRAME_ARGUMENTS = {
     P_NEXT: "o", P_SURCHARGE: "o", P_WINDOW: "o", Q_DRAW: "ns", Q_EVENT: "no", Q_ASIDE: "ln", Q_STEPS: "di",
     Q_TARGET: "iod", Q_HOST: "d", Q_COPY: "s", Q_SWAP: "l", Q_FETCH: "l", Q_RETURN: "ds", Q_ZERO: "ds",
-    Q_SPELLHOST: "sd", Q_PAY: "nf", Q_SUMMONED: "d", Q_CAPTURED: "l", Q_ANCHORED: "l", Q_UNLOCKED: "s",
+    Q_SPELLHOST: "sd", Q_FRESH: "dn", Q_PAY: "nf", Q_SUMMONED: "d", Q_CAPTURED: "l", Q_ANCHORED: "l", Q_UNLOCKED: "s",
 }
 _IN_ATTACK = (P_BETWEEN, P_QUAKE, P_WINDOW, P_TOTAL, P_DEFEND)
 _BOTTOM = (P_DEAL, P_RECOPY, P_SCORE, P_CULLSPELLS, P_SCORED, P_CULL, P_DRAW, P_USE, P_READY, P_MAIN, P_ATTACK, P_NEXT,
@@ -3570,6 +3635,9 @@ cdef class QuarriorsRules(Rules):
             run(T, s, out, NULL, NULL)
             if s.phase and check(T, s):
                 raise PositionError(f"quarriors: the position breaks invariant I{check(T, s)}")
+        else:
+            for seat in range(T.n_players):
+                sort_ready(&s.player[seat])
         return made
 
     cdef _restore_wilds(self, State *s, position):
@@ -3774,6 +3842,8 @@ cdef class QuarriorsRules(Rules):
             for i in range(s.n_stack):
                 count += (s.stack[i].op == Q_HOST or s.stack[i].op == Q_SUMMONED) and s.stack[i].a >> 3 == slot
             name = self._name(s, slot)
+            if T.lvd and slot == 0:
+                self._check_large(s)
             if s.phase and count > self.sets.dice[name].count:
                 raise PositionError(f"quarriors: the position has {count} dice of class {name!r}, the box has "
                                     f"{self.sets.dice[name].count} (I1)")
@@ -3783,6 +3853,20 @@ cdef class QuarriorsRules(Rules):
                 if s.player[seat].glory >= T.goal:
                     raise PositionError(f"quarriors: players[{seat}]: glory is {s.player[seat].glory}, but {T.goal} "
                                         "wins at once (I12)")
+
+    cdef _check_large(self, const State *s):
+        """Large dice lie aside, in the pool or in the Spent Pile, two for each seat at most (D6, D8, I14)."""
+        cdef const Player *p
+        for seat in range(self.data.n_players):
+            p = &s.player[seat]
+            name, count = self._name(s, 0), p.aside[0] + p.wait[0] + p.spent[0]
+            if seat == s.active:
+                count += sum(s.pool[0][face] for face in range(6))
+            if p.bag[0] or p.used[0]:
+                raise PositionError(f"quarriors: players[{seat}]: {name!r} is in the bag or the Used Pile; allowed are "
+                                    "aside, active and spent (I14)")
+            if count > 2:
+                raise PositionError(f"quarriors: players[{seat}] has {count} dice of {name!r}, allowed are 2 (I14)")
 
     # ---- text and tensors ---------------------------------------------------------------------
 

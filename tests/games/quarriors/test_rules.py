@@ -120,6 +120,69 @@ def test_bad_positions(change, words):
         rules.from_dict({**BARE, **change})
 
 
+@pytest.mark.parametrize(
+    ("player", "words"),
+    [
+        ({"bag": {"Quiddity (large)": 1}}, "is in the bag or the Used Pile"),
+        ({"used": {"Quiddity (large)": 1}}, "is in the bag or the Used Pile"),
+        ({"aside": ["Quiddity (large)"], "spent": {"Quiddity (large)": 2}}, "has 3 dice of 'Quiddity"),
+    ],
+)
+def test_large_dice_lie_in_three_places_only(player, words):
+    # D6, D8, I14.
+    rules = SPEC.make_rules({"edition": "light_vs_dark"})
+    wilds = [{"card": "Assistant of Economics", "dice": 1}, {"card": "Herald", "dice": 5}]
+    with pytest.raises(PositionError, match=words):
+        rules.from_dict({"phase": 4, "wilds": wilds, "players": [player, {}]})
+
+
+def starts():
+    """Edition, its cards in the Wilds, bag, dice aside and dice on the Assistant card at the start."""
+    base = {"Basic Quiddity": 8, "Assistant": 4}
+    yield {}, 3 + 7 + 3, base, [], 2
+    yield {"qladiator": True}, 3 + 7 + 3, base, [], 2
+    large = ["Quiddity (large)"] * 2
+    yield {"edition": "light_vs_dark"}, 1 + 6 + 2, {"Assistant": 4}, large, 0
+    yield {"edition": "light_vs_dark", "mixed": True}, 1 + 7 + 3, {"Assistant": 4}, large, 0
+    yield {"edition": "light_vs_dark", "qladiator": True}, 1 + 7 + 3, {"Assistant": 4}, large, 0
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize(("edition", "cards", "bag", "aside", "assistants"), list(starts()), ids=str)
+def test_every_game_starts_with_its_wilds_and_dice(edition, cards, bag, aside, assistants, players):
+    # B2 to B9, D2 to D8. The last seat has drawn nothing yet; seat 0 draws at once.
+    rules = SPEC.make_rules({**edition, "players": players})
+    position, stream = rules.initial_position(), Stream(players)
+    while position.to_dict()["phase"] == 0:
+        position.apply_action(position.sample(stream))
+    table = position.to_dict()
+    seats = table["players"]
+    dice = {entry["card"]: entry["dice"] for entry in table["wilds"]}
+    basic = {"Basic Quiddity": 0, "Portal": 5}
+    assert len(dice) == cards
+    assert all(n == (assistants if name.startswith("Assistant") else basic.get(name, 5)) for name, n in dice.items())
+    assert seats[-1]["bag"] == bag
+    assert seats[-1]["aside"] == aside
+    assert all(seat["glory"] == 0 and seat["ready"] == [] and seat["used"] == {} for seat in seats)
+    first = sum(seats[0]["bag"].values()) + len(seats[0]["active"]) + len(seats[0]["aside"])
+    assert first == sum(bag.values()) + len(aside)
+
+
+@pytest.mark.parametrize("edition", [edition for edition, *_ in starts()], ids=str)
+@pytest.mark.parametrize(("players", "goal"), [(2, 20), (3, 15), (4, 12)])
+def test_the_goals(edition, players, goal):
+    # B25, D51: an Assistant scores 1; one below the goal it wins, two below the game goes on.
+    rules = SPEC.make_rules({**edition, "players": players})
+    lvd = "edition" in edition
+    wilds = [{"card": "Assistant of Economics" if lvd else "Assistant"}]
+    for glory, over in ((goal - 2, False), (goal - 1, True)):
+        scorer = {"glory": glory, "ready": [{"die": "Assistant", "face": 4}]}
+        position = rules.from_dict({"active": 1, "wilds": wilds, "players": [{}, scorer, *[{}] * (players - 2)]})
+        assert position.is_terminal() == over
+        if over:
+            assert position.to_dict()["pending"]["winners"] == [1]
+
+
 def test_bad_data(tmp_path):
     path = tmp_path / "set.toml"
     path.write_text(
@@ -149,6 +212,19 @@ def test_own_cards_by_path(tmp_path):
         {"wilds": [{"card": "Witching Hag"}], "players": [{"ready": [{"die": "Witching Hag", "face": 3}]}, {}]}
     )
     assert position.to_dict()["players"][0]["glory"] == 9
+
+
+def test_a_finished_position_is_its_dict():
+    # I24: the order of a Ready Area, with a locked die in it, is canonical at the end, too.
+    rules = SPEC.make_rules({"qladiator": True})
+    ready = [{"die": "Warrior of the Quay", "face": 3}, {"die": "Assistant", "face": 4}]
+    locked = {"die": "Frost Howler", "face": 2}
+    wilds = [{"card": "Frost Howler"}, {"card": "Warrior of the Quay"}]
+    for order in (ready, ready[::-1]):
+        players = [{"ready": order, "locked": locked}, {"glory": 19, "ready": order, "locked": locked}]
+        over = rules.from_dict({"active": 1, "wilds": wilds, "players": players})
+        assert over.is_terminal()
+        assert rules.from_dict(over.to_dict()) == over
 
 
 def test_illegal_action_changes_nothing():
