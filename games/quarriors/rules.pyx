@@ -388,8 +388,9 @@ cdef int32_t surcharge(const Tables *T, const State *s, int32_t seat) noexcept n
 cdef bint may_target(const Tables *T, const State *s, int32_t caster, int32_t seat, const Creature *c) noexcept nogil:
     return caster == seat or not (eff(T, s, c).notarget and unlocked(c))   # A53
 
-cdef int32_t copies(const Tables *T, const State *s, int32_t seat, const Creature *c, uint8_t *out) noexcept nogil:
-    """Distinct creatures of rivals that c is no copy of yet (A40)."""
+cdef int32_t copies(const Tables *T, const State *s, int32_t seat, const Creature *c, uint8_t *out,
+                    bint entering=False) noexcept nogil:
+    """Distinct creatures of rivals, on entering all of them (K27), later those c is no copy of yet (A40)."""
     cdef int32_t q, i, k, count = 0
     cdef uint8_t die
     for q in range(T.n_players):
@@ -399,7 +400,7 @@ cdef int32_t copies(const Tables *T, const State *s, int32_t seat, const Creatur
             if not unlocked(&s.player[q].ready[i]):
                 continue
             die = shape(&s.player[q].ready[i])
-            if die == shape(c):
+            if die == shape(c) and not entering:
                 continue
             for k in range(count):
                 if out[k] == die:
@@ -1291,7 +1292,8 @@ cdef int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *sea
         q = &s.player[seat[0]]
         for i in range(q.n_ready):
             if q.ready[i].flags & F_MARK:
-                count = copies(T, s, seat[0], &q.ready[i], dice)
+                count = copies(T, s, seat[0], &q.ready[i], dice,
+                               f.op == Q_COPY and not q.ready[i].flags & F_RECOPIED)
                 for k in range(count):
                     if f.op != P_SURCHARGE or face_of(T, s, dice[k]).surcharge:
                         out[n] = A_COPY << SHIFT | dice[k]
@@ -1559,9 +1561,13 @@ cdef void ready_spells(const Tables *T, State *s) noexcept nogil:
 cdef void begin_attack(const Tables *T, State *s) noexcept nogil:
     """Attackers and their values, fixed for the whole attack (A29)."""
     cdef Player *p = &s.player[s.active]
-    cdef int32_t i
+    cdef int32_t i, seat
     s.phase = 3 if T.lvd else 4
     s.n_rec = 0
+    if not T.lvd:                                                         # A20: safe for one attack; D43: for the turn
+        for seat in range(T.n_players):
+            for i in range(s.player[seat].n_ready):
+                s.player[seat].ready[i].flags &= ~F_SAFE
     for i in range(p.n_ready):
         if unlocked(&p.ready[i]):
             s.rec[s.n_rec].value = min(255, attack_of(T, s, s.active, &p.ready[i]))

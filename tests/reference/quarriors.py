@@ -9,12 +9,9 @@ readings, rulings and windows of docs/games/quarriors.md.
 One wording is the model's own: a creature is named by everything that tells it apart (`label`),
 where the engine counts (`#k`).
 
-All 53 cards are modelled. In four places the engine is known to do otherwise, and `disputed` says so
-when one has come up: a creature that returned from a destruction before the attack can defend in it
-(A20, C5: safe for the rest of the attack); a rival is not asked before a defence against a total of 0
-(W1); an Ooze that enters may copy a rival's blank Ooze (K27, W3: any opposing creature; A40 leaves out
-the present copy for recopying only); an attacker its own player destroys between two defences still
-counts against the later ones (B69, A17, A29, A35: what was recorded stands).
+All 53 cards are modelled. In one place the engine is known to do otherwise, and `disputed` says so
+when it has come up: an attacker its own player destroys between two defences still counts against
+the later ones (B69, A17, A29, A35: what was recorded stands).
 """
 
 from __future__ import annotations
@@ -858,8 +855,6 @@ class Game:
         self.players[seat].creatures.append(creature)
         if any(effect["on"] == "enter" for effect in self.card[creature.name].get("effects", [])):
             options = self.copy_targets(seat)
-            if len(options) > 1 and any(name == creature.name for name, _ in options.values()):
-                self.disputed = "blank copy on entering"
             if options:
                 shown = yield from self.ask(seat, options)
                 self.become(creature, shown)
@@ -1233,9 +1228,7 @@ class Game:
             return
         for player in self.players:
             for creature in player.creatures:
-                if creature.safe:
-                    self.disputed = "returned before the attack"
-                creature.safe = False
+                creature.safe = False  # A20, C5: safe for the rest of one attack
         first = True
         for rival in self.rivals(seat):
             if not self.players[rival].creatures:
@@ -1324,8 +1317,6 @@ class Game:
                 if seat == rival:
                     options |= self.recopy_options(seat)
                 if not sum(value for _, value, _ in self.against(rival)):
-                    if options:
-                        self.disputed = "total of 0"
                     return
                 choice = yield from self.ask(seat, options, done=True)
                 if choice is None:
