@@ -23,7 +23,7 @@ from engine_ext.game cimport (
     ops_random_action, ops_run_chance,
 )
 from engine_ext.rng cimport Rng, Stream
-from engine_ext.errors import IllegalActionError, PositionError, SavedStateError
+from engine_ext.errors import IllegalActionError, PositionError, QuandaryError, SavedStateError
 
 _MAGIC = b"QNDY"
 _MASK_64 = 2**64 - 1
@@ -202,7 +202,13 @@ cdef class Rules:
         """
         if not isinstance(position, dict):
             raise PositionError(f"a position is a table of fields, not {type(position).__name__}")
-        return self.restore(position)
+        try:
+            return self.restore(position)
+        except QuandaryError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            # A field of a shape the game did not think of; the error it stumbled on says which value.
+            raise PositionError(f"{self.name}: the position is malformed: {error}") from error
 
     # ---- to be provided by the game --------------------------------------------------------
 

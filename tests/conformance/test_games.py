@@ -157,6 +157,18 @@ def test_damaged_saves_are_refused(rules: Rules) -> None:
             rules.from_dict(malformed)
 
 
+def test_a_position_with_a_field_of_the_wrong_shape_is_refused_or_sound(rules: Rules) -> None:
+    for position in inspected(rules, 1):
+        written = json.loads(json.dumps(position.to_dict()))
+        for field in written:
+            for odd in (None, "x", 1.5, -1, 2**70, [], {}, [None], [[[]]], {"a": {}}):
+                try:
+                    made = rules.from_dict({**written, field: odd})
+                except PositionError:
+                    continue
+                assert made.current_player() == -4 or made.is_chance_node() or made.legal_actions()
+
+
 def test_illegal_actions_change_nothing(rules: Rules) -> None:
     for position in inspected(rules, 4):
         before = position.to_bytes()
