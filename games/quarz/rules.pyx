@@ -635,6 +635,8 @@ cdef class QuarzRules(Rules):
             monsters = mob.get("monsters", [{"name": own[j]} for j in range(t.squad)])
             if not isinstance(monsters, list) or (len(monsters) != t.squad and not (setting_up and not monsters)):
                 raise _bad(f"{where}.monsters", monsters, f"a list of {t.squad} tables")
+            if monsters and s.camp[seat] < 0:
+                raise _bad(f"{where}.camp", camp, "a camp, once the mob has its monsters")
             names = []
             for k, monster in enumerate(monsters):
                 here = f"{where}.monsters[{k}]"
