@@ -214,6 +214,16 @@ def test_own_cards_by_path(tmp_path):
     assert position.to_dict()["players"][0]["glory"] == 9
 
 
+def test_a_shared_win_is_shared_equally():
+    # B87, A101: three seats, two of them equal in Glory and dice. A win alone is worth 1, a loss -1/2.
+    rules = SPEC.make_rules({"players": 3, "max_turns": 1})
+    wilds = [{"card": "Witching Hag", "dice": 5}]
+    players = [{"glory": 4}, {"glory": 4}, {"glory": 3}]
+    over = rules.from_dict({"turn": 2, "active": 2, "phase": 6, "wilds": wilds, "players": players})
+    assert over.is_terminal()
+    assert over.returns() == pytest.approx([0.25, 0.25, -0.5])
+
+
 def test_a_finished_position_is_its_dict():
     # I24: the order of a Ready Area, with a locked die in it, is canonical at the end, too.
     rules = SPEC.make_rules({"qladiator": True})
