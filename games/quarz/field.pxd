@@ -4,7 +4,7 @@
 The geometry is engine_ext.hexgrid's; here stands what Qu'arz makes of it. Numbers are those of
 the rules table; section 6 is its chapter on the line of sight.
 """
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint64_t
 
 from engine_ext.bits cimport bit, has_bit
 from engine_ext.hexgrid cimport (
@@ -62,24 +62,25 @@ cdef inline uint64_t friends_of(const State *s, int32_t m) noexcept nogil:
     return cells
 
 
-cdef inline uint64_t helper_zone(const Tables *t, const State *s, int32_t m, int32_t power) noexcept nogil:
-    """Cells adjacent to an own monster, other than m, with this power (Q2, Q82)."""
-    cdef int32_t k, seat = m // 3
+cdef inline uint64_t helper_zone(const Tables *t, const State *s, int32_t m, int32_t power,
+                                 const int8_t *at) noexcept nogil:
+    """Cells where a monster is beside an own one, other than m, with this power: adjacent to it, or with
+    it in the camp (Q2, Q35, Q82). at: where the mob's three stand."""
+    cdef int32_t k, first = m - m % 3
     cdef uint64_t zone = 0
-    for k in range(3 * seat, 3 * seat + 3):
-        if k != m and s.at[k] >= 0 and s.powers[k] & power:
-            zone |= t.grid.near[s.at[k]]
+    for k in range(3):
+        if first + k != m and at[k] >= 0 and s.powers[first + k] & power:
+            zone |= t.grid.near[at[k]] | bit(at[k])
     return zone
 
 
-cdef inline uint64_t reach_from(const Tables *t, const State *s, int32_t m, int32_t at, uint64_t friends,
-                                uint64_t rivals, int32_t steps, int32_t powers, bint helped) noexcept nogil:
+cdef inline uint64_t reach_from(const Tables *t, const State *s, int32_t m, const int8_t *at, uint64_t friends,
+                                uint64_t rivals, int32_t steps, int32_t powers) noexcept nogil:
     """Cells where the monster may end a movement of at most `steps` steps (rules 40-50, 120-122).
 
     Args:
-        at: where it starts; friends, rivals: cells held by the others of its mob, by other mobs.
+        at: where the mob's three stand; friends, rivals: cells held by the others of its mob, by other mobs.
         powers: SWIM, CLIMB.
-        helped: whether a wall_step helper counts (in its own movement only).
     """
     cdef int32_t seat = m // 3, other
     cdef uint64_t base = bit(home(t, s, seat))
@@ -92,19 +93,20 @@ cdef inline uint64_t reach_from(const Tables *t, const State *s, int32_t m, int3
         if other != seat:
             mover.stop |= s.traps[other]
     mover.ice = s.melted
-    mover.helped = helper_zone(t, s, m, WALL_STEP) if helped and not mover.flags & HEX_CLIMB else 0
-    return hex_flood(&t.grid, &s.edges, &mover, at, steps) & mover.free
+    mover.helped = 0 if mover.flags & HEX_CLIMB else helper_zone(t, s, m, WALL_STEP, at)
+    return hex_flood(&t.grid, &s.edges, &mover, at[m % 3], steps) & mover.free
 
 
-cdef inline uint64_t reach(const Tables *t, const State *s, int32_t m, int32_t steps, int32_t powers,
-                           bint helped) noexcept nogil:
+cdef inline uint64_t reach(const Tables *t, const State *s, int32_t m, int32_t steps,
+                           int32_t powers) noexcept nogil:
     """Cells where the monster may end a movement of at most `steps` steps from where it stands."""
-    return reach_from(t, s, m, s.at[m], friends_of(s, m), s.occupied & ~s.own[m // 3], steps, powers, helped)
+    return reach_from(t, s, m, &s.at[m - m % 3], friends_of(s, m), s.occupied & ~s.own[m // 3], steps, powers)
 
 
 cdef inline int32_t steps_of(const Tables *t, const State *s, int32_t m) noexcept nogil:
-    """Steps of a movement action (rules 40, 55)."""
-    cdef int32_t steps = max(1, s.move[m] + modifiers(t, s).move - s.frost[m])
+    """Steps of a movement action (rules 40, 55); time tile and frost leave 1 of the printed ones."""
+    cdef int32_t printed = t.monsters[s.who[m]].move
+    cdef int32_t steps = max(1, printed + modifiers(t, s).move - s.frost[m]) + s.move[m] - printed
     if s.idol_by == m:
         steps = min(steps, 1 + s.carry[m] + modifiers(t, s).carry)
     return steps
@@ -123,11 +125,12 @@ cdef inline bint beside(const Tables *t, const State *s, int32_t a, int32_t b) n
 cdef inline bint sees(const Tables *t, const State *s, int32_t m, int32_t target) noexcept nogil:
     """Whether a shooter has the target at distance 1 or 2 in sight (section 6, L1-L7)."""
     cdef int32_t a = s.at[m], b = s.at[target], flags = 0
+    cdef uint64_t helped = helper_zone(t, s, m, WALL_SHOT, &s.at[m - m % 3])
     if a == b:
         return True
     if t.grid.distance[a][b] > 2:
         return False
-    if s.powers[m] & SHARP_EYES or modifiers(t, s).clear or has_bit(helper_zone(t, s, m, WALL_SHOT), a):
+    if s.powers[m] & SHARP_EYES or modifiers(t, s).clear or has_bit(helped, a):
         flags = HEX_CLIMB
     return hex_sight(&t.grid, &s.edges, a, b, s.occupied | (s.solid if t.impassable_sight else 0),
                      HEX_STRICT if t.strict_sight else HEX_SPINE, flags)

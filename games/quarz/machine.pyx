@@ -200,8 +200,8 @@ cdef inline void travel(const Tables *t, State *s, int32_t m, int32_t cell) noex
     place(t, s, m, cell)
 
 cdef inline uint64_t shoved(const Tables *t, const State *s, int32_t m) noexcept nogil:
-    """Where a monster can be displaced by 1 hex, under its own powers (rules 71, 76, 89)."""
-    return reach(t, s, m, 1, s.powers[m], False)
+    """Where a monster can be displaced by 1 hex, its powers and its helpers counting (rules 71, 76, 89)."""
+    return reach(t, s, m, 1, s.powers[m])
 
 cdef inline uint64_t throws(const Tables *t, const State *s, int32_t seat) noexcept nogil:
     """Where a shot can move the idol: a neighbour hex, water and walls ignored (rule 73; Q56, Q57)."""
@@ -219,29 +219,31 @@ cdef void land_idol(const Tables *t, State *s, int32_t seat, int32_t cell) noexc
     if cell == home(t, s, seat):
         win(s, seat)
 
-cdef bint can_march(const Tables *t, const State *s, int32_t seat, int32_t moved,
+cdef bint can_march(const Tables *t, const State *s, int32_t seat, int32_t moved, int32_t spare,
                     const int8_t *at) noexcept nogil:
-    """Whether the monsters not in `moved` can each make a step in some order, from where `at` has
-    the seat's three (rule 78, Q72)."""
+    """Whether the monsters not in `moved` can each march in some order, from where `at` has the seat's
+    three: 1 step each, and with a spare step 2, unless one carries the idol (rules 77, 78; Q44, Q72)."""
     cdef int8_t later[3]
-    cdef int32_t k, j
-    cdef uint64_t friends, cells, rivals = s.occupied & ~s.own[seat]
+    cdef int32_t k, j, m, more
+    cdef uint64_t friends, cells, near, rivals = s.occupied & ~s.own[seat]
     if moved == 7:
         return True
     for k in range(3):
         if moved >> k & 1:
             continue
+        m = 3 * seat + k
         friends = 0
         for j in range(3):
             if j != k:
                 friends |= bit(at[j])
-        cells = reach_from(t, s, 3 * seat + k, at[k], friends, rivals, 1, s.powers[3 * seat + k], True)
-        while cells:
-            for j in range(3):
-                later[j] = at[j]
-            later[k] = pop_bit(&cells)
-            if can_march(t, s, seat, moved | 1 << k, later):
-                return True
+            later[j] = at[j]
+        near = reach_from(t, s, m, at, friends, rivals, 1, s.powers[m])
+        for more in range(2 if spare > 0 and s.idol_by != m else 1):
+            cells = near if more == 0 else reach_from(t, s, m, at, friends, rivals, 2, s.powers[m]) & ~near
+            while cells:
+                later[k] = pop_bit(&cells)
+                if can_march(t, s, seat, moved | 1 << k, spare - more, later):
+                    return True
     return False
 
 cdef inline int32_t march_price(const Tables *t, const State *s, int32_t seat) noexcept nogil:
@@ -312,7 +314,7 @@ cdef inline bint instant_fits(const Tables *t, const State *s, int32_t m, int32_
         return m == subject or c.mob_scope
     if trigger == TRIGGER_ARRIVED:
         return beside(t, s, m, context)
-    return not s.resting >> m & 1
+    return True                                                             # rule 38: no action, even at rest
 
 cdef int32_t list_instants(const Tables *t, const State *s, int32_t seat, int32_t trigger, int32_t context,
                            int32_t subject, int32_t *out) noexcept nogil:
@@ -441,7 +443,7 @@ cdef int32_t list_effect(const Tables *t, const State *s, const Frame *f, int32_
             if s.at[other] < 0 or (op == OP_MOVE and e.who == WHO_SELF and other != m) \
                     or (op == OP_MARCH and f.f >> k & 1):
                 continue
-            cells = reach(t, s, other, step_limit(t, s, e, other), s.powers[other] | e.flags, True)
+            cells = reach(t, s, other, step_limit(t, s, e, other), s.powers[other] | e.flags)
             n = put_cells(cells, A_MOVE + 48 * k, out, n)
         return n if n > 1 else 0
     if op == OP_PUSH:
@@ -532,11 +534,11 @@ cdef int32_t list_effect(const Tables *t, const State *s, const Frame *f, int32_
         return n if f.step or n > 1 else 0
     if op == OP_MOVE_ANY:
         if f.step == 1:
-            return put_cells(reach(t, s, f.f, step_limit(t, s, e, f.f), SWIM | CLIMB, False), A_CELL, out, 0)
+            return put_cells(reach(t, s, f.f, step_limit(t, s, e, f.f), SWIM | CLIMB), A_CELL, out, 0)
         out[0] = A_PASS
         n = 1
         for other in range(3 * t.players):
-            if s.at[other] >= 0 and reach(t, s, other, 1, SWIM | CLIMB, False):
+            if s.at[other] >= 0 and reach(t, s, other, 1, SWIM | CLIMB):
                 out[n] = A_TARGET + other
                 n += 1
         return n if n > 1 else 0
@@ -814,7 +816,7 @@ cdef int32_t list_actions(const Tables *t, const State *s, int32_t seat, int32_t
     for k in range(3):
         m = 3 * seat + k
         if able[k] and s.pool[m] >= t.move_cost + s.stun[m]:                # rule 40, Q43
-            n = put_cells(reach(t, s, m, steps_of(t, s, m), s.powers[m], True), A_MOVE + 48 * k, out, n)
+            n = put_cells(reach(t, s, m, steps_of(t, s, m), s.powers[m]), A_MOVE + 48 * k, out, n)
     for k in range(3):
         m = 3 * seat + k
         if not able[k]:
@@ -832,7 +834,7 @@ cdef int32_t list_actions(const Tables *t, const State *s, int32_t seat, int32_t
         if (able[0] and s.pool[3 * seat] >= cost) or (able[1] and s.pool[3 * seat + 1] >= cost) \
                 or (able[2] and s.pool[3 * seat + 2] >= cost):
             if s.pool[3 * seat] and s.pool[3 * seat + 1] and s.pool[3 * seat + 2] \
-                    and not s.resting >> 3 * seat & 7 and can_march(t, s, seat, 0, &s.at[3 * seat]):
+                    and not s.resting >> 3 * seat & 7 and can_march(t, s, seat, 0, t.march_steps - 3, &s.at[3 * seat]):
                 for k in range(3):
                     if s.pool[3 * seat + k] >= cost:
                         out[n] = A_MARCH + k
@@ -908,21 +910,21 @@ cdef int32_t list_actions(const Tables *t, const State *s, int32_t seat, int32_t
 
 cdef int32_t list_march(const Tables *t, const State *s, const Frame *f, int32_t *out) noexcept nogil:
     """Rules 77, 78; Q44, Q72: who moves next, and where to."""
-    cdef int32_t k, m, n = 0, cell, others, moved = f.d, steps
+    cdef int32_t k, m, n = 0, cell, moved = f.d, spare
     cdef int8_t at[3]
-    cdef uint64_t cells
+    cdef uint64_t cells, near
     for k in range(3):
         if moved >> k & 1:
             continue
         m = 3 * f.b + k
-        others = 2 - count_bits(moved)
-        steps = 1 if s.idol_by == m else max(1, f.c - others)
-        cells = reach(t, s, m, min(steps, 2), s.powers[m], True)
+        spare = max(0, f.c - 3 + count_bits(moved))
+        near = reach(t, s, m, 1, s.powers[m])
+        cells = reach(t, s, m, 2, s.powers[m]) if spare > 0 and s.idol_by != m else near
         while cells:
             cell = pop_bit(&cells)
             at[0], at[1], at[2] = s.at[3 * f.b], s.at[3 * f.b + 1], s.at[3 * f.b + 2]
             at[k] = cell
-            if can_march(t, s, f.b, moved | 1 << k, at):
+            if can_march(t, s, f.b, moved | 1 << k, spare - (not has_bit(near, cell)), at):
                 out[n] = A_MOVE + 48 * k + cell
                 n += 1
     return n
@@ -953,7 +955,7 @@ cdef int32_t list_choices(const Tables *t, const State *s, int32_t *out) noexcep
         return n if n > 1 else 0
     if kind == K_BONUS or kind == K_KO:
         m = f.a if kind == K_BONUS else f.b
-        cells = reach(t, s, m, 1, s.powers[m], kind == K_BONUS)
+        cells = reach(t, s, m, 1, s.powers[m])
         if kind == K_KO and f.c:                                            # a push: no staying
             return put_cells(cells, A_CELL, out, 0)
         out[0] = A_PASS
@@ -1149,7 +1151,7 @@ cdef void choose(const Tables *t, State *s, int32_t id) noexcept nogil:
     elif kind == K_MARCH:
         k = (id - A_MOVE) // 48
         m = 3 * f.b + k
-        if not has_bit(reach(t, s, m, 1, s.powers[m], True), (id - A_MOVE) % 48):
+        if not has_bit(reach(t, s, m, 1, s.powers[m]), (id - A_MOVE) % 48):
             f.c -= 1
         f.c -= 1
         f.d |= 1 << k

@@ -136,12 +136,24 @@ class Game:
             (`choosing` "action") or the first seat a favor card ("favor").
         board: name of the board.
         length: short, medium or long.
+        sight: spine (L4) or strict (L5).
+        impassable_sight: whether unmelted impassable fields stop shots (Q31).
     """
 
-    def __init__(self, table: Table, board: str, length: str, choosing: str) -> None:
+    def __init__(
+        self,
+        table: Table,
+        choosing: str,
+        board: str,
+        length: str,
+        sight: str = "spine",
+        impassable_sight: bool = True,
+    ) -> None:
         self.table = deepcopy(table)
         self.board = BOARDS[board]
         self.length = length
+        self.sight = sight
+        self.impassable_sight = impassable_sight
         self.camps = [tuple(cell) for cell in self.board["camps"]]
         self.shrines = [tuple(cell) for cell in self.board["shrines"]]
         self.blocks = [tuple(cell) for cell in self.board["impassable"]]
@@ -313,7 +325,8 @@ class Game:
             return not through and "crystal" in self.side(cell, direction)
 
         def filled(cell: Cell) -> bool:
-            return cell not in self.cells or (cell in self.blocks and not self.floe(cell)) or bool(self.standing(cell))
+            block = self.impassable_sight and cell in self.blocks and not self.floe(cell)
+            return cell not in self.cells or block or bool(self.standing(cell))
 
         if here == there:
             return True  # Q35
@@ -331,7 +344,7 @@ class Game:
                     return False
                 left_closed = wall(here, d) or wall(left, e) or filled(left)
                 right_closed = wall(here, e) or wall(right, d) or filled(right)
-                return not (left_closed and right_closed)
+                return self.sight == "strict" or not (left_closed and right_closed)
         return False
 
     def hits(self, who: Who, other: Who, kind: str) -> bool:
@@ -775,8 +788,8 @@ class Game:
         yield from self.suffer(who, victim, left)
 
     def block_limit(self, who: Who) -> int:
-        """65: the defender's own damage value."""
-        return self.damage(who)
+        """65: the defender's own damage value with its lasting bonuses."""
+        return self.damage(who) - self.monster(who)["boost"]
 
     def suffer(self, who: Who, victim: Who, amount: int) -> Play:
         """A successful attack: damage, the idol, a knock-out, and who reacts: 67, 68, 71-76, Q46, Q47."""
