@@ -399,8 +399,11 @@ class Game:
             return bool(monster["discard"])
         if do == "attack":
             return bool(self.targets(who, self.attack_kind(who)))
-        if do in ("rotate", "trade"):
-            return len(self.free_fields()) >= (1 if do == "rotate" else 2)
+        if do == "rotate":  # turning a tile that looks the same from all sides: is anything done?
+            tiles = [self.table["tiles"].get(f"{q},{r}", ["empty"])[0] for q, r in self.free_fields()]
+            return any(PATTERNS[tile]["edges"] for tile in tiles) or (None if tiles else False)
+        if do == "trade":
+            return len(self.free_fields()) >= 2
         if do in ("move", "march"):
             movers = own if do == "march" else friends
             return any(self.reach(mover, 1) for mover in movers) or None
