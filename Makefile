@@ -17,6 +17,7 @@ help:
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Quandary needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12")'
+	@echo "Setting up $(VENV): fetching packages and compiling, about four minutes on two cores, once."
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q "setuptools>=77" "cython>=3.1,<4"
 	$(BIN)/python -m pip install -q --no-build-isolation --config-settings editable_mode=compat -e ".[dev,web]"
