@@ -261,7 +261,7 @@ class Game:
         def place(die: tuple[str, Any]) -> tuple[int, Any]:
             return DATA_FILE.order.index(die[0]), die[1]
 
-        copy = place(creature.copy) if creature.copy else (-1, -1)
+        copy = place(creature.copy) if creature.copy else (len(DATA_FILE.order), 0)
         attached = tuple(sorted(place(die.key()) for die in creature.attached))
         return *place((creature.name, creature.face)), copy, attached, creature.attack, creature.defense
 
