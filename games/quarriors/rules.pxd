@@ -87,7 +87,7 @@ cdef struct Creature:    # one creature of a Ready Area, or the locked die
     uint8_t rec          # 1 + number of its attack record, 0: does not attack
 
 cdef struct Record:      # an attacker, as it was when the attack began
-    uint8_t value, level, die, alive
+    uint8_t value, level, die, zero   # zero: it counts nothing (A16)
 
 cdef struct Frame:       # a question or step that waits
     uint8_t op, a, b, c

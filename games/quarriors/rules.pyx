@@ -510,7 +510,7 @@ cdef int32_t firstkill_bonus(const Tables *T, const State *s, int32_t d) noexcep
     """What attackers add at a defender's first loss (A34)."""
     cdef int32_t i, bonus = 0
     for i in range(s.n_rec):
-        if s.rec[i].alive and face_of(T, s, s.rec[i].die).firstkill:
+        if face_of(T, s, s.rec[i].die).firstkill:
             bonus += value_against(T, s, d, i)
     return bonus
 
@@ -570,9 +570,7 @@ cdef void destroy_doomed(const Tables *T, State *s) noexcept nogil:
             f = eff(T, s, c)
             drop_attached(T, p, c)
             draws[seat] += f.dead_draw
-            if c.rec:
-                s.rec[c.rec - 1].alive = 0
-            gone = c[0]
+            gone = c[0]                                                   # its record stands (B69, A29)
             if gone.flags & F_KEEP:                                       # A20, A60; a fresh copy (K27)
                 memset(c, 0, sizeof(Creature))
                 c.die, c.copy, c.flags = gone.die, NONE, F_SAFE
@@ -759,9 +757,9 @@ cdef int32_t value_against(const Tables *T, const State *s, int32_t d, int32_t i
     cdef const FaceTable *f = face_of(T, s, r.die)
     cdef const Player *p = &s.player[d]
     cdef int32_t k, value = r.value
-    if r.alive == 0 or r.level <= foe_bar(T, s, d):
+    if r.level <= foe_bar(T, s, d):
         return 0
-    if r.alive == 2:
+    if r.zero:
         return 0                                                          # Life Incantation (A16)
     if f.lone_atk and p.n_ready == 1:
         value += f.lone_atk                                               # A31
@@ -779,7 +777,7 @@ cdef bint deals_quake(const Tables *T, const State *s, int32_t d, int32_t *level
     cdef int32_t i
     level[0] = 0
     for i in range(s.n_rec):
-        if s.rec[i].alive and s.rec[i].level > foe_bar(T, s, d):
+        if s.rec[i].level > foe_bar(T, s, d):
             level[0] = max(level[0], <int32_t>face_of(T, s, s.rec[i].die).quake)
     return level[0] > 0
 
@@ -1573,7 +1571,7 @@ cdef void begin_attack(const Tables *T, State *s) noexcept nogil:
             s.rec[s.n_rec].value = min(255, attack_of(T, s, s.active, &p.ready[i]))
             s.rec[s.n_rec].level = level_of(T, s, &p.ready[i])
             s.rec[s.n_rec].die = shape(&p.ready[i])
-            s.rec[s.n_rec].alive = 2 if p.ready[i].flags & F_ZERO else 1
+            s.rec[s.n_rec].zero = p.ready[i].flags & F_ZERO != 0
             s.n_rec += 1
             p.ready[i].rec = s.n_rec
     go(s, P_NEXT, 1)
@@ -1623,8 +1621,7 @@ cdef void quake(const Tables *T, State *s) noexcept nogil:
         defender_done(s)
         return
     for i in range(s.n_rec):
-        if (s.rec[i].alive and s.rec[i].level > foe_bar(T, s, s.defender)
-                and face_of(T, s, s.rec[i].die).ignore_attached):
+        if s.rec[i].level > foe_bar(T, s, s.defender) and face_of(T, s, s.rec[i].die).ignore_attached:
             s.flags |= S_IGNORE
     go(s, P_WINDOW)
     if deals_quake(T, s, s.defender, &level):
@@ -2439,7 +2436,7 @@ cdef void act(const Tables *T, State *s, int32_t action) noexcept nogil:
             pop(s)
         elif op == Q_ZERO:
             c.flags |= F_ZERO
-            s.rec[c.rec - 1].alive = 2
+            s.rec[c.rec - 1].zero = 1
             pop(s)
         elif op == Q_RETURN:
             c.flags |= F_KEEP
@@ -3423,7 +3420,7 @@ cdef class QuarriorsRules(Rules):
 
     def _fill_ops(self):
         cdef int32_t players = self.data.n_players
-        self.ops.game_version = 1
+        self.ops.game_version = 2
         self.ops.state_size = sizeof(State) - (MAX_SEATS - players) * sizeof(Player)
         self.ops.n_players = players
         self.ops.max_legal = BUFFER
@@ -3569,7 +3566,7 @@ cdef class QuarriorsRules(Rules):
         if s.n_pend:
             pending["abilities"] = [[self._die(s, s.pend[i][0]), self._die(s, s.pend[i][1])] for i in range(s.n_pend)]
         if s.n_rec:
-            pending["records"] = [[s.rec[i].value, s.rec[i].level, self._die(s, s.rec[i].die), s.rec[i].alive]
+            pending["records"] = [[s.rec[i].value, s.rec[i].level, self._die(s, s.rec[i].die), s.rec[i].zero]
                                   for i in range(s.n_rec)]
         if s.winners:
             pending["winners"] = [seat for seat in range(T.n_players) if s.winners >> seat & 1]
@@ -3773,7 +3770,7 @@ cdef class QuarriorsRules(Rules):
             s.rec[s.n_rec].value = _whole("pending: records", entry[0], 0, 255)
             s.rec[s.n_rec].level = _whole("pending: records", entry[1], 0, 9)
             s.rec[s.n_rec].die = self._read_die(s, "pending: records", entry[2])
-            s.rec[s.n_rec].alive = _whole("pending: records", entry[3], 0, 2)
+            s.rec[s.n_rec].zero = _whole("pending: records", entry[3], 0, 1)
             s.n_rec += 1
         for seat in _rows("pending: winners", pending.get("winners", [])):
             s.winners |= 1 << _whole("pending: winners", seat, 0, T.n_players - 1)

@@ -9,9 +9,7 @@ readings, rulings and windows of docs/games/quarriors.md.
 One wording is the model's own: a creature is named by everything that tells it apart (`label`),
 where the engine counts (`#k`).
 
-All 53 cards are modelled. In one place the engine is known to do otherwise, and `disputed` says so
-when it has come up: an attacker its own player destroys between two defences still counts against
-the later ones (B69, A17, A29, A35: what was recorded stands).
+All 53 cards are modelled.
 """
 
 from __future__ import annotations
@@ -202,7 +200,6 @@ class Game:
         self.max_turns = max_turns
         self.turn = self.phase = self.active = self.quiddity = self.captures = self.decisions = 0
         self.winners: list[int] = []
-        self.disputed = ""  # what the engine is known to do otherwise, if it has come up
         self._run = self._play()
         self.node: Node | None = next(self._run)
 
@@ -1022,7 +1019,7 @@ class Game:
     def adjust(self, creature: Creature, change: int) -> None:
         """A29: a spell cast during the attack changes what was recorded."""
         for attacker in self.attackers:
-            if attacker.creature is creature:
+            if attacker.creature is creature and attacker.here:
                 attacker.value += change
 
     # ------------------------------------------------------------------ destruction
@@ -1075,8 +1072,6 @@ class Game:
         doomed = still()
         if not doomed:
             return []
-        if any(attacker.creature is c and attacker.here for attacker in self.attackers for _, c in doomed):
-            self.disputed = "attacker destroyed in its attack"
         waiting = list(self.players[killer].aside) if killer is not None else []
         defences = {c: self.defense_of(s, c, self.defence_bare) for s, c in doomed}
         fallen = [(s, c, self.effects(c, "destroyed", "drawpool")) for s, c in doomed]
