@@ -83,7 +83,7 @@ def test_a_killed_run_resumes_to_the_same_rows(tmp_path):
 
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     config, folder = tmp_path / "trial.toml", tmp_path / "r"
-    config.write_text(CONFIG.format(deals=6000))
+    config.write_text(CONFIG.format(deals=100_000))
     running = start("run", config, "--out", folder, "--workers", 2)
     results = folder / "results.sqlite"
     deadline = time.monotonic() + 60

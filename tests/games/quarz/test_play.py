@@ -227,7 +227,7 @@ def test_a_pending_part_fits_its_position_only() -> None:
         ({"mobs": [{"mbo": 1}, {}]}, "mbo"),
         ({"mobs": [{"mob": "Nobody"}, {}]}, "mob"),
         ({"mobs": [{"camp": 1}, {"camp": 1}]}, "seat 0"),
-        ({"mobs": [{"camp": None}, {}]}, "mobs.0..camp"),
+        ({"mobs": [{"camp": None}, {}]}, "mobs.0.*camp"),
         ({"mobs": [{"monsters": []}, {}]}, "monsters"),
         ({"mobs": [{"reactions": 3}, {}]}, "reactions"),
         ({"mobs": [{"shrines": [3, 0]}, {}]}, "shrines"),
