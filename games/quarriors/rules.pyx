@@ -5,20 +5,21 @@ that waits: `run` takes steps from the top of the stack until a player or chance
 Everything a card does stands in the flat records that `cards.py` compiled; the numbers after B,
 A, D, K in the comments are those of the rule statements and readings in docs/games/quarriors.md.
 
-Order of this file: tables and small helpers, zones, creatures and their values, destruction,
-the steps of a turn, options, actions, chance, the contract's functions, the greedy player, and
-the Python face.
+Order of this file: zones, creatures, destruction, the steps of a turn, options, actions, chance,
+the contract's functions, and the Python face. state.pxd describes the state, reading.pxd reads it,
+greedy.pxd plays it by rule of thumb.
 """
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
-from libc.math cimport exp
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from engine_ext.attack cimport attack_best, attack_order
 from engine_ext.debug cimport QUANDARY_CHECK
 from engine_ext.game cimport CHANCE, OUTCOME_LIMIT, TERMINAL, ZERO_SUM, hash_bytes
 from engine_ext.position cimport Position, Rules, new_position
 from engine_ext.rng cimport Rng, rng_below, rng_double
+from games.quarriors.greedy cimport heuristic, suggest_option
+from games.quarriors.reading cimport *
+from games.quarriors.state cimport *
 
 import array
 import itertools
@@ -28,105 +29,7 @@ from pathlib import Path
 from engine_ext.errors import DataError, ParameterError, PositionError
 from games.quarriors import cards as data
 
-# ---- names of numbers ---------------------------------------------------------------------------
-
-cdef enum:               # bits of FaceTable.kind
-    IS_CREATURE = 1
-    IS_SPELL = 2
-    IS_LOCK = 4
-    IS_IMMEDIATE = 8
-
-cdef enum:               # steps of a cast or summon, in the order of cards.OPS
-    O_NONE, O_ATTACK, O_DEFENSE, O_QUIDDITY, O_GLORY, O_GLORY_SCORED, O_GLORY_FOES, O_DESTROY_ONE, O_DESTROY_PER_FOE,
-    O_DESTROY_CLASS, O_DESTROYSPELL, O_ROTATE_ALL, O_ROTATE_OWN, O_ROTATE_ANY, O_DRAWROLL, O_CULL, O_CAPTURES
-
-cdef enum:               # Creature.flags
-    F_SAFE = 1           # took its damage in this turn (B72, C5)
-    F_RECOPIED = 2
-    F_ZERO = 4           # its attack is 0 for the rest of the turn
-    F_DOOMED = 8
-    F_KEEP = 16          # returns to the Ready Area
-    F_LOCKED = 32
-    F_MARK = 64          # the one a waiting question is about
-    F_ASIDE = 128        # of two destinations, aside was chosen
-
-cdef enum:               # State.flags
-    S_ATTACKED = 1       # the attack of this turn is over
-    S_IGNORE = 2         # attached spells of defenders do not count in this attack
-    S_ANCHORED = 4       # an Anchored Spell was used this turn (D26)
-    S_LOCKED = 8         # a die was locked this turn (LK3)
-
-cdef enum:               # State.features
-    FEAT_AURA = 1
-    FEAT_SURCHARGE = 2
-    FEAT_NO_BQ = 4
-    FEAT_COPY = 8
-    FEAT_ANCHORED = 16
-    FEAT_LOCK = 32
-
-cdef enum:               # State.ev_cause: why creatures are about to be destroyed, and what is checked again (W2)
-    EV_DAMAGE, EV_LEVEL, EV_SPELL, EV_CLASS, EV_NO_BQ
-
-cdef enum:               # Frame.op. The comment gives a, b, c.
-    P_DEAL               # chance: the next card
-    P_RECOPY             # phase 1: recopy before scoring
-    P_SCORE
-    P_CULLSPELLS         # glory for each
-    P_SCORED             # scored dice to the pile
-    P_ABILITY            # the next on-score ability
-    P_CULL
-    P_DRAW
-    P_USE                # immediate faces: 1 once the player has ended it
-    P_READY
-    P_SURCHARGE          # W5: offset of the rival asked
-    P_MAIN               # phase 3: 1 once the player has ended it
-    P_ATTACK
-    P_NEXT               # next defender: offset, whether one has defended already
-    P_BETWEEN            # W4
-    P_QUAKE
-    P_WINDOW             # W1: position in the order asked
-    P_TOTAL
-    P_DEFEND
-    P_CAPTURE
-    P_CLEAN
-    P_END
-    Q_DRAW               # chance: left to draw, seat, started
-    Q_ROLL               # chance: everything unrolled of the active seat
-    Q_REROLL             # how many more
-    Q_EVENT              # stage, offset of the owner asked
-    Q_KILLS              # creatures with kill_score score at once
-    Q_ASIDE              # chance: slot, dice
-    Q_STEPS              # die whose steps run, number of the next, whether the last was carried out
-    Q_TARGET             # number of the step, offset of the rival asked, die whose step it is
-    Q_HOST               # spell die to attach
-    Q_COPY               # seat, whether it may decline
-    Q_ROTATE             # up, one only
-    Q_SWAP               # slot of the die
-    Q_TAKE               # 1 spell classes to the bag, 0 any to the pile; highest cost
-    Q_CULLTAKE           # how much more it may cost
-    Q_FETCH              # slot of the triggering die
-    Q_RETURN             # spell die: which doomed creature comes back
-    Q_ZERO               # which attacker, seat asked
-    Q_SPELLHOST          # seat, spell die: which host loses it
-    Q_PAY                # price, flavour of which at least 1 is needed
-    Q_SUMMONED           # die: paid for
-    Q_CAPTURED           # slot: paid for
-    Q_ANCHORED           # slot: paid for
-    Q_UNLOCKED           # seat: paid for
-    Q_LOCK               # a Lock face must be locked (LK4)
-    Q_CULL               # how many at most
-    Q_FRESH              # immediate face rolled after its time (B39): die, how many of them
-
-cdef enum:               # families of actions; the dense id is offset[family] + argument
-    A_DONE, A_POOL, A_ASIDE, A_RECOPY, A_USE0, A_USE1, A_USE2, A_REROLL, A_SUMMON, A_CAST, A_DISCARD, A_COPY, A_ROTATE,
-    A_RESOLVE, A_RESOLVE_OF, A_CULL, A_CULL_READY, A_CULL_ATTACHED, A_CULL_POOL, A_TAKE, A_FETCH, A_SWAP, A_CAPTURE,
-    A_SPELL, A_ATTACHED, A_CREATURE, A_RETURN, A_READY, A_CAPTURE_DISCOUNTED, A_ANCHORED, A_PAY, A_LOCK, A_LOCK_WITH,
-    A_UNLOCK, N_FAMILIES
-
-cdef enum:
-    SHIFT = 16           # an action inside the engine: family << SHIFT | argument in slots
-    FORCED = 500         # decisions in one turn after which every optional question is declined (A103)
-    BUFFER = 512         # most options of one question
+# ---- names of numbers ----------------------------------------------------------------------------
 
 _FAMILY_NAMES = (
     "done", "to pool", "to aside", "recopy {n}", "use {die}", "use {die}: re-roll only", "use {die}: draw only",
@@ -153,24 +56,6 @@ for _i, _kind in enumerate(_ARGUMENTS):
 
 
 # ---- zones ---------------------------------------------------------------------------------------
-
-cdef inline const FaceTable *face_of(const Tables *T, const State *s, uint8_t die) noexcept nogil:
-    return &T.card[s.card[die >> 3]].face[die & 7]
-
-cdef inline int32_t total_avail(const State *s) noexcept nogil:
-    return s.avail[0] + s.avail[1] + s.avail[2]
-
-cdef inline uint64_t row(const uint8_t *cells) noexcept nogil:
-    """Eight counts at once, to see whether any is there."""
-    cdef uint64_t word
-    memcpy(&word, cells, 8)
-    return word
-
-cdef inline int32_t zone_sum(const uint8_t *zone) noexcept nogil:
-    cdef int32_t slot, count = 0
-    for slot in range(SLOTS):
-        count += zone[slot]
-    return count
 
 cdef inline void pool_add(const Tables *T, State *s, uint8_t die) noexcept nogil:
     cdef const FaceTable *f = face_of(T, s, die)
@@ -224,24 +109,10 @@ cdef void pay(const Tables *T, State *s, int32_t flavour, int32_t amount) noexce
 
 # ---- attached spells -----------------------------------------------------------------------------
 
-cdef inline int32_t att_get(const Tables *T, const Creature *c, int32_t j, int32_t kind) noexcept nogil:
-    """Attached dice of spell slot j showing its first (0) or second (1) spell face."""
-    cdef int32_t code = (c.att >> (5 * j)) & 31
-    return T.att_b[code] if kind else T.att_a[code]
-
 cdef inline void att_add(const Tables *T, Creature *c, int32_t j, int32_t kind, int32_t change) noexcept nogil:
     cdef int32_t code = (c.att >> (5 * j)) & 31
     cdef int32_t a = T.att_a[code] + (0 if kind else change), b = T.att_b[code] + (change if kind else 0)
     c.att = (c.att & ~(31 << (5 * j))) | (T.att_code[a][b] << (5 * j))
-
-cdef inline uint8_t spell_die(const Tables *T, const State *s, int32_t j, int32_t kind) noexcept nogil:
-    return (FIRST_SPELL + j) * 8 + T.card[s.card[FIRST_SPELL + j]].spell_face[kind]
-
-cdef inline int32_t spell_kind(const Tables *T, const State *s, uint8_t die) noexcept nogil:
-    return T.card[s.card[die >> 3]].spell_face[1] == (die & 7)
-
-cdef inline int32_t readied(const Player *p, int32_t j, int32_t kind) noexcept nogil:
-    return p.spells[j] >> 4 if kind else p.spells[j] & 15
 
 cdef inline void readied_add(Player *p, int32_t j, int32_t kind, int32_t change) noexcept nogil:
     p.spells[j] += change * 16 if kind else change
@@ -258,13 +129,6 @@ cdef void drop_attached(const Tables *T, Player *p, Creature *c) noexcept nogil:
 
 # ---- creatures and their values ------------------------------------------------------------------
 
-cdef inline uint64_t order_key(const Creature *c) noexcept nogil:
-    return (<uint64_t>c.die << 56 | <uint64_t>c.copy << 48 | <uint64_t>c.att << 32 | <uint64_t>c.atk << 24
-            | <uint64_t>c.dfn << 16 | <uint64_t>c.flags << 8 | c.rec)
-
-cdef inline bint alike(const Creature *a, const Creature *b) noexcept nogil:
-    return order_key(a) == order_key(b)
-
 cdef void sort_ready(Player *p) noexcept nogil:
     """Canonical order, so that equal Ready Areas are equal bytes (I24)."""
     cdef int32_t i, k
@@ -277,143 +141,12 @@ cdef void sort_ready(Player *p) noexcept nogil:
             k -= 1
         p.ready[k] = c
 
-cdef inline uint8_t shape(const Creature *c) noexcept nogil:
-    """The die it counts as: itself, or what it is a copy of (A38, A43)."""
-    return c.copy if c.copy != NONE else c.die
-
-cdef inline const FaceTable *eff(const Tables *T, const State *s, const Creature *c) noexcept nogil:
-    return face_of(T, s, shape(c))
-
 cdef void remove_creature(Player *p, int32_t i) noexcept nogil:
     cdef int32_t k
     for k in range(i, p.n_ready - 1):
         p.ready[k] = p.ready[k + 1]
     p.n_ready -= 1
     memset(&p.ready[p.n_ready], 0, sizeof(Creature))
-
-cdef inline bint unlocked(const Creature *c) noexcept nogil:
-    return (c.flags & F_LOCKED) == 0
-
-cdef inline bint locked_now(const Creature *c) noexcept nogil:
-    """Locked in this turn by its owner, who cannot unlock it now, by payment or by a spell (LK7)."""
-    return c.flags & F_LOCKED and c.flags & F_RECOPIED
-
-cdef inline int32_t count_unlocked(const Player *p) noexcept nogil:
-    cdef int32_t i, count = 0
-    for i in range(p.n_ready):
-        count += unlocked(&p.ready[i])
-    return count
-
-cdef int32_t all_creatures(const Tables *T, const State *s) noexcept nogil:
-    cdef int32_t seat, count = 0
-    for seat in range(T.n_players):
-        count += s.player[seat].n_ready
-    return count
-
-cdef int32_t bq_count(const Tables *T, const State *s, int32_t seat) noexcept nogil:
-    """Basic Quiddity dice in the pile and the pool (A46, A47); large dice are none (A48)."""
-    cdef int32_t face, count = s.player[seat].used[0] + s.player[seat].wait[0]
-    if T.lvd:
-        return 0
-    if seat == s.active:
-        for face in range(6):
-            count += s.pool[0][face]
-    return count
-
-cdef int32_t count_stat(const Tables *T, const State *s, int32_t seat, int32_t code) noexcept nogil:
-    return bq_count(T, s, seat) if code == 1 else all_creatures(T, s)
-
-cdef int32_t attack_of(const Tables *T, const State *s, int32_t seat, const Creature *c) noexcept nogil:
-    """Attack now, without what counts only against one defender."""
-    cdef const FaceTable *f = eff(T, s, c)
-    cdef const Player *p = &s.player[seat]
-    cdef const FaceTable *spell
-    cdef int32_t i, j, kind, value
-    if not unlocked(c):
-        return 0
-    value = f.attack if f.stat_atk == 0 else count_stat(T, s, seat, f.stat_atk)
-    value += c.atk
-    if s.features & FEAT_AURA:
-        for i in range(p.n_ready):
-            if &p.ready[i] != c:
-                value += eff(T, s, &p.ready[i]).aura_atk
-    if c.att:
-        for j in range(SPELL_SLOTS):
-            for kind in range(2):
-                if att_get(T, c, j, kind):
-                    spell = face_of(T, s, spell_die(T, s, j, kind))
-                    value += att_get(T, c, j, kind) * spell.host_atk
-    return value
-
-cdef int32_t defense_of(const Tables *T, const State *s, int32_t seat, const Creature *c) noexcept nogil:
-    """Defence now; auras and counts are live (A123)."""
-    cdef const FaceTable *f = eff(T, s, c)
-    cdef const Player *p = &s.player[seat]
-    cdef const FaceTable *spell
-    cdef int32_t i, j, kind, value
-    if not unlocked(c):
-        return 0                                                          # LK11
-    value = f.defense if f.stat_def == 0 else count_stat(T, s, seat, f.stat_def)
-    value += c.dfn + f.def_self + f.def_others * (p.n_ready - 1)
-    if p.n_ready == 1:
-        value += f.def_alone
-    if s.features & FEAT_AURA:
-        for i in range(p.n_ready):
-            if &p.ready[i] != c:
-                value += eff(T, s, &p.ready[i]).aura_def
-    if c.att and not (s.flags & S_IGNORE and seat != s.active):           # A52
-        for j in range(SPELL_SLOTS):
-            for kind in range(2):
-                if att_get(T, c, j, kind):
-                    spell = face_of(T, s, spell_die(T, s, j, kind))
-                    value += att_get(T, c, j, kind) * spell.host_def
-    return value
-
-cdef inline int32_t level_of(const Tables *T, const State *s, const Creature *c) noexcept nogil:
-    return eff(T, s, c).level if unlocked(c) else 0
-
-cdef int32_t surcharge(const Tables *T, const State *s, int32_t seat) noexcept nogil:
-    """What a summon of this seat costs more (A50)."""
-    cdef int32_t q, i, extra = 0
-    if not s.features & FEAT_SURCHARGE:
-        return 0
-    for q in range(T.n_players):
-        for i in range(s.player[q].n_ready):
-            if q != seat:
-                extra += eff(T, s, &s.player[q].ready[i]).surcharge
-            else:
-                extra += eff(T, s, &s.player[q].ready[i]).locked_dearer
-    return extra
-
-cdef bint may_target(const Tables *T, const State *s, int32_t caster, int32_t seat, const Creature *c) noexcept nogil:
-    return caster == seat or not (eff(T, s, c).notarget and unlocked(c))   # A53
-
-cdef int32_t copies(const Tables *T, const State *s, int32_t seat, const Creature *c, uint8_t *out,
-                    bint entering=False) noexcept nogil:
-    """Distinct creatures of rivals, on entering all of them (K27), later those c is no copy of yet (A40)."""
-    cdef int32_t q, i, k, count = 0
-    cdef uint8_t die
-    for q in range(T.n_players):
-        if q == seat:
-            continue
-        for i in range(s.player[q].n_ready):
-            if not unlocked(&s.player[q].ready[i]):
-                continue
-            die = shape(&s.player[q].ready[i])
-            if die == shape(c) and not entering:
-                continue
-            for k in range(count):
-                if out[k] == die:
-                    break
-            else:
-                out[count] = die
-                count += 1
-    return count
-
-cdef inline bint may_recopy(const Tables *T, const State *s, int32_t seat, const Creature *c) noexcept nogil:
-    cdef uint8_t dice[MAX_SEATS * MAX_READY]
-    return (face_of(T, s, c.die).copy_turn and not c.flags & (F_RECOPIED | F_LOCKED)
-            and copies(T, s, seat, c, dice) > 0)
 
 cdef void set_copy(const Tables *T, const State *s, Creature *c, uint8_t die) noexcept nogil:
     c.copy = NONE if face_of(T, s, die).copy_enter else die   # a copy of an uncopied one is uncopied (K27)
@@ -605,14 +338,6 @@ cdef void destroy_doomed(const Tables *T, State *s) noexcept nogil:
                 push(s, Q_COPY, seat)
                 break
 
-cdef int32_t locked_index(const Player *p) noexcept nogil:
-    """Where the locked die stands, or -1."""
-    cdef int32_t i
-    for i in range(p.n_ready):
-        if p.ready[i].flags & F_LOCKED:
-            return i
-    return -1
-
 cdef void unlock(const Tables *T, State *s, int32_t seat) noexcept nogil:
     """The locked die leaves: to the Spent Pile in its owner's turn, else to the pile (LK6, A106)."""
     cdef Player *p = &s.player[seat]
@@ -657,15 +382,6 @@ cdef bint lock_waits(const Tables *T, const State *s) noexcept nogil:
                     return True
     return False
 
-cdef int32_t locked_sum(const Tables *T, const State *s, int32_t seat, bint glory) noexcept nogil:
-    """What the seat's locked die adds to its draw, or to its Glory when it scores."""
-    cdef int32_t i = locked_index(&s.player[seat])
-    cdef const FaceTable *f
-    if i < 0:
-        return 0
-    f = face_of(T, s, s.player[seat].ready[i].die)
-    return f.locked_glory if glory else f.locked_draws - f.locked_fewer
-
 cdef void score_now(const Tables *T, State *s) noexcept nogil:
     """Creatures that score when their player destroys another (A35 to A37, A127)."""
     cdef int32_t i = 0
@@ -690,15 +406,6 @@ cdef void score_now(const Tables *T, State *s) noexcept nogil:
         remove_creature(p, i)
     if s.n_pend:
         push(s, P_ABILITY, 1)
-
-cdef int32_t host_glory(const Tables *T, const State *s, const Creature *c) noexcept nogil:
-    cdef int32_t j, kind, glory = 0
-    if c.att:
-        for j in range(SPELL_SLOTS):
-            for kind in range(2):
-                if att_get(T, c, j, kind):
-                    glory += att_get(T, c, j, kind) * face_of(T, s, spell_die(T, s, j, kind)).host_glory
-    return glory
 
 cdef void collect(const Tables *T, State *s, const Creature *c) noexcept nogil:
     """Put the abilities of a scoring creature and its spells on the waiting list (A5, A126)."""
@@ -745,34 +452,6 @@ cdef bint usable(const Tables *T, const State *s, int32_t i) noexcept nogil:
 
 # ---- the attack ----------------------------------------------------------------------------------
 
-cdef int32_t foe_bar(const Tables *T, const State *s, int32_t d) noexcept nogil:
-    cdef int32_t i, bar = 0
-    for i in range(s.player[d].n_ready):
-        bar = max(bar, <int32_t>eff(T, s, &s.player[d].ready[i]).barlevel)
-    return bar
-
-cdef int32_t value_against(const Tables *T, const State *s, int32_t d, int32_t i) noexcept nogil:
-    """What attacker record i counts against defender d, in the order of A30."""
-    cdef const Record *r = &s.rec[i]
-    cdef const FaceTable *f = face_of(T, s, r.die)
-    cdef const Player *p = &s.player[d]
-    cdef int32_t k, value = r.value
-    if r.level <= foe_bar(T, s, d):
-        return 0
-    if r.zero:
-        return 0                                                          # Life Incantation (A16)
-    if f.lone_atk and p.n_ready == 1:
-        value += f.lone_atk                                               # A31
-    for k in range(p.n_ready):
-        value = min(value, <int32_t>eff(T, s, &p.ready[k]).capatk)
-    return value
-
-cdef int32_t attack_total(const Tables *T, const State *s, int32_t d) noexcept nogil:
-    cdef int32_t i, total = 0
-    for i in range(s.n_rec):
-        total += value_against(T, s, d, i)
-    return total
-
 cdef bint deals_quake(const Tables *T, const State *s, int32_t d, int32_t *level) noexcept nogil:
     cdef int32_t i
     level[0] = 0
@@ -801,46 +480,6 @@ cdef bint has_react(const Tables *T, const State *s, int32_t seat) noexcept nogi
 
 
 # ---- casting -------------------------------------------------------------------------------------
-
-cdef int32_t next_level(const Tables *T, const State *s, const Creature *c, bint up, uint8_t *faces) noexcept nogil:
-    """Faces that a rotation may show: of exactly the next level (A56), each once."""
-    cdef const CardTable *card = &T.card[s.card[c.die >> 3]]
-    cdef int32_t i, count = 0, level = level_of(T, s, c), want = level + 1 if up else level - 1
-    if c.copy != NONE or (not T.lvd and want < 1):
-        return 0
-    if T.lvd:                                                             # D31, D32, LK17
-        i = c.die & 7
-        while 0 <= i < 6:
-            if card.face[i].kind & IS_CREATURE and (card.face[i].level > level if up else card.face[i].level < level):
-                faces[0] = card.canon[i]
-                return 1
-            i += 1 if up else -1
-        return 0
-    for i in range(card.n_faces):
-        if card.face[card.faces[i]].kind & IS_CREATURE and card.face[card.faces[i]].level == want:
-            faces[count] = card.faces[i]
-            count += 1
-    return count
-
-cdef bint legal_target(const Tables *T, const State *s, const Op *op, int32_t seat, const Creature *c) noexcept nogil:
-    cdef uint8_t faces[8]
-    if op.code == O_ROTATE_OWN or op.code == O_ROTATE_ANY:
-        return may_target(T, s, s.active, seat, c) and next_level(T, s, c, op.n, faces) > 0
-    if locked_now(c):
-        return False
-    return (level_of(T, s, c) <= op.level and defense_of(T, s, seat, c) <= op.defense
-            and may_target(T, s, s.active, seat, c)
-            and (op.energy == 0 or T.card[s.card[shape(c) >> 3]].energy == op.energy))
-
-cdef bint any_target(const Tables *T, const State *s, const Op *op, int32_t first, int32_t last) noexcept nogil:
-    """Whether seats at offsets first .. last - 1 from the active one have a legal target."""
-    cdef int32_t offset, seat, i
-    for offset in range(first, last):
-        seat = (s.active + offset) % T.n_players
-        for i in range(s.player[seat].n_ready):
-            if legal_target(T, s, op, seat, &s.player[seat].ready[i]):
-                return True
-    return False
 
 cdef int32_t count_spells(const Tables *T, const State *s) noexcept nogil:
     """Readied and attached spells of all seats."""
@@ -943,27 +582,6 @@ cdef int32_t add_creatures(const Tables *T, const State *s, int32_t seat, uint32
                 out[n] = A_CREATURE << SHIFT | (seat << 7 | p.ready[i].die) << 4 | k
             n += 1
     return n
-
-cdef int32_t find_creature(const Player *p, int32_t die, int32_t number) noexcept nogil:
-    """The index of the creature that add_creatures called die #number."""
-    cdef int32_t i, k = 0
-    for i in range(p.n_ready):
-        if i and p.ready[i].die != p.ready[i - 1].die:
-            k = 0
-        elif i and not alike(&p.ready[i], &p.ready[i - 1]):
-            k += 1
-        if p.ready[i].die == die and k == number:
-            return i
-    return 0
-
-cdef uint32_t defenders(const Player *p) noexcept nogil:
-    """Bits of the creatures that can still defend."""
-    cdef int32_t i
-    cdef uint32_t mask = 0
-    for i in range(p.n_ready):
-        if not p.ready[i].flags & (F_SAFE | F_LOCKED):
-            mask |= 1u << i
-    return mask
 
 cdef int32_t add_uses_of(const Tables *T, const State *s, uint8_t die, bint drawable, int32_t *out,
                          int32_t n) noexcept nogil:
@@ -1677,7 +1295,7 @@ cdef bint mark_recopy(const Tables *T, State *s, int32_t seat, bint surcharge_on
             if not surcharge_only:
                 p.ready[i].flags |= F_MARK
                 return True
-            for k in range(copies(T, s, seat, &p.ready[i], dice)):
+            for k in range(copies(T, s, seat, &p.ready[i], dice, False)):
                 if face_of(T, s, dice[k]).surcharge:
                     p.ready[i].flags |= F_MARK
                     return True
@@ -2759,6 +2377,20 @@ cdef uint64_t state_key(const void *tables, const void *state) noexcept nogil:
     cdef const Tables *T = <const Tables *>tables
     return hash_bytes(state, sizeof(State) - (MAX_SEATS - T.n_players) * sizeof(Player), 0)
 
+cdef int32_t suggest(const void *tables, const void *state, Rng *rng) noexcept nogil:
+    cdef const Tables *T = <const Tables *>tables
+    cdef const State *s = <const State *>state
+    cdef int32_t out[BUFFER]
+    cdef int32_t seat
+    cdef int32_t n = options(T, s, out, &seat)
+    return to_id(T, s, suggest_option(T, s, out, n, seat))
+
+cdef void estimate(const void *tables, const void *state, double *out) noexcept nogil:
+    if (<const State *>state).node == TERMINAL:
+        returns(tables, state, out)
+    else:
+        heuristic(<const Tables *>tables, <const State *>state, out)
+
 cdef int64_t clock(const void *tables, const void *state) noexcept nogil:
     return (<const State *>state).turn
 
@@ -2813,353 +2445,6 @@ cdef int32_t check(const void *tables, const void *state) noexcept nogil:
     if s.phase == 2 and count_unlocked(&s.player[s.active]) and s.stack[0].op == P_USE and not s.features & FEAT_LOCK:
         return 7
     return 0
-
-
-# ---- the greedy player and the estimate ----------------------------------------------------------
-#
-# All values are in Glory. A creature is worth its Glory times its chance to live a round; a die in the
-# collection what one roll of it brings, times the rolls still to come; Quiddity only what it buys now.
-
-cdef double threat(const Tables *T, const State *s, int32_t seat) noexcept nogil:
-    """Attack that the strongest rival of the seat is expected to bring next."""
-    cdef const Player *p
-    cdef int32_t q, slot, count, dice
-    cdef double total, most = 0.0
-    for q in range(T.n_players):
-        if q == seat:
-            continue
-        p = &s.player[q]
-        total, dice = 0.0, 0
-        for slot in range(SLOTS):
-            count = p.bag[slot] + p.used[slot] + p.wait[slot]
-            dice += count
-            if count:
-                total += count * T.card[s.card[slot]].mean_attack
-        most = max(most, total * 6.0 / <double>max(dice, 6))
-    return most
-
-cdef inline double survival(double defense, double danger, int32_t rivals) noexcept nogil:
-    """Chance to live a round under that threat; every rival attacks once."""
-    cdef double p = 1.0 / (1.0 + exp(0.55 * (danger - defense)))
-    return p if rivals == 1 else (p * p if rivals == 2 else p * p * p)
-
-cdef double creature_worth(const Tables *T, const State *s, int32_t seat, const Creature *c,
-                           double danger) noexcept nogil:
-    """Glory a creature in a Ready Area is expected to score for its seat."""
-    cdef const FaceTable *f = eff(T, s, c)
-    cdef double glory = T.card[s.card[shape(c) >> 3]].glory + f.score_glory + host_glory(T, s, c)
-    glory += 0.3 * (f.score_draw + f.score_swap + f.score_fetch + f.score_free + f.score_cullspells + f.score_captures)
-    if f.score_others:
-        glory += s.player[seat].n_ready - 1
-    return glory * survival(defense_of(T, s, seat, c), danger, T.n_players - 1)
-
-cdef double rolls_left(const Tables *T, const State *s, int32_t seat) noexcept nogil:
-    """How often a die that the seat adds now is still rolled."""
-    cdef const Player *p = &s.player[seat]
-    cdef int32_t q, best = 0, dice = zone_sum(p.bag) + zone_sum(p.used) + p.n_ready + 3
-    cdef double turns
-    for q in range(T.n_players):
-        best = max(best, <int32_t>s.player[q].glory)
-    turns = min(12.0, 1.5 + 0.55 * (T.goal - best))
-    return max(0.0, turns * 6.0 / <double>max(dice, 6) - 0.4)
-
-cdef double capture_worth(const Tables *T, const State *s, int32_t slot, double rolls) noexcept nogil:
-    """What adding a die of this card gains over a Basic Quiddity die."""
-    return rolls * (T.card[s.card[slot]].worth - T.card[s.card[0]].worth)
-
-cdef int32_t best_capture(const Tables *T, const State *s, int32_t money, double rolls, double *worth) noexcept nogil:
-    """The best die that this money buys, or SLOTS; its worth."""
-    cdef int32_t slot, best = SLOTS
-    cdef double value
-    worth[0] = 0.0
-    for slot in range(SLOTS):
-        if s.wilds[slot] and T.card[s.card[slot]].cost - s.discount <= money:
-            value = capture_worth(T, s, slot, rolls)
-            if value > worth[0]:
-                worth[0] = value
-                best = slot
-    return best
-
-cdef int32_t plan_summons(const Tables *T, const State *s, const int32_t *out, int32_t n) noexcept nogil:
-    """The summon that begins the best plan for this turn: which creatures, and what the rest of the
-    Quiddity buys. -1 when the best plan summons nobody (else)."""
-    cdef const Player *p = &s.player[s.active]
-    cdef const FaceTable *f
-    cdef uint8_t dice[8]
-    cdef double gain[8]
-    cdef double worth[64]
-    cdef double danger = threat(T, s, s.active), rolls = rolls_left(T, s, s.active), value, best = -1.0
-    cdef int32_t cost[8]
-    cdef int32_t i, k, slot, count = 0, mask, spent, chosen = 0
-    cdef int32_t money = total_avail(s), extra = surcharge(T, s, s.active)
-    cdef int32_t targets = 0, seat, at_once, limited
-    cdef double glory
-    for seat in range(T.n_players):
-        if seat != s.active:
-            targets += count_unlocked(&s.player[seat])
-    for i in range(n):
-        if out[i] >> SHIFT != A_SUMMON:
-            continue
-        slot = (out[i] & 0xFFFF) >> 3
-        f = face_of(T, s, out[i] & 127)
-        for _k in range(min(<int32_t>s.pool[slot][out[i] & 7], 8 - count)):
-            dice[count] = out[i] & 127
-            cost[count] = f.level + extra
-            glory = T.card[s.card[slot]].glory + f.score_glory + 0.3 * (
-                f.score_draw + f.score_swap + f.score_fetch + f.score_free + f.score_captures) + 0.4 * f.score_others
-            gain[count] = glory * survival(f.defense + f.def_self + (4 if f.copy_enter or f.stat_def else 0), danger,
-                                           T.n_players - 1)
-            gain[count] += 0.25 * (T.n_players == 2) + (0.12 * f.attack if targets else 0.0)   # a cull; kills
-            if f.n_ops and f.ops[0].code == O_QUIDDITY:
-                cost[count] -= f.ops[0].n
-            count += 1
-    money = min(money, 63)
-    for k in range(money + 1):
-        best_capture(T, s, k, rolls, &worth[k])
-        if s.captures == 0:
-            worth[k] = 0.0
-        elif s.captures > 1:
-            worth[k] *= 1.4
-    for mask in range(1 << count):
-        spent = limited = 0
-        value = 0.0
-        at_once = 0
-        for i in range(count):
-            if mask >> i & 1:
-                spent += cost[i]
-                value += gain[i] * (1.0 + 0.05 * at_once)    # damage is shared out
-                at_once += 1
-                limited += face_of(T, s, dice[i]).summonlimit > 0
-        if spent > money or at_once > MAX_READY - p.n_ready or limited > 1:
-            continue
-        value += worth[money - spent]
-        if value > best + 1e-9:
-            best = value
-            chosen = mask
-    for i in range(count):
-        if chosen >> i & 1:
-            return A_SUMMON << SHIFT | dice[i]
-    return -1
-
-cdef double face_money(const Tables *T, const State *s, uint8_t die) noexcept nogil:
-    """What a pool die is good for this turn, roughly, in Glory."""
-    cdef const FaceTable *f = face_of(T, s, die)
-    if f.kind & IS_CREATURE:
-        return 0.2 + 0.35 * T.card[s.card[die >> 3]].glory
-    if f.kind & IS_SPELL:
-        return 0.8
-    return 0.3 * f.quid
-
-cdef double cast_worth(const Tables *T, const State *s, uint8_t die, int32_t rival_creatures) noexcept nogil:
-    """Whether casting now is worth it: above 0 casts."""
-    cdef const FaceTable *f = face_of(T, s, die)
-    cdef int32_t i, seat
-    if f.attach:
-        return count_unlocked(&s.player[s.active]) - 0.5
-    for i in range(f.n_ops):
-        if f.ops[i].code in (O_GLORY, O_GLORY_SCORED, O_GLORY_FOES, O_QUIDDITY, O_DRAWROLL, O_ROTATE_ALL, O_ROTATE_OWN):
-            return 1.0
-        if f.ops[i].code == O_ATTACK or f.ops[i].code == O_DESTROY_PER_FOE:
-            return rival_creatures - 0.5
-        if f.ops[i].code == O_DESTROY_ONE or f.ops[i].code == O_ROTATE_ANY:
-            for seat in range(1, T.n_players):
-                if any_target(T, s, &f.ops[i], seat, seat + 1):
-                    return 1.0
-        if f.ops[i].code == O_CULL:
-            return 0.5
-        if f.ops[i].code == O_DESTROYSPELL:
-            for seat in range(T.n_players):
-                if seat != s.active and (s.player[seat].spells[0] or s.player[seat].spells[1]
-                                         or s.player[seat].spells[2]):
-                    return 1.0
-    return -1.0
-
-cdef double option_worth(const Tables *T, const State *s, int32_t seat, int32_t action, double danger, double rolls,
-                         int32_t rival_creatures) noexcept nogil:
-    """The greedy player's value of one option; `done` is 0, so anything below is left."""
-    cdef const Frame *f = &s.stack[s.n_stack - 1]
-    cdef const FaceTable *face
-    cdef const Player *q
-    cdef const Use *use
-    cdef Creature other
-    cdef int32_t family = action >> SHIFT, arg = action & 0xFFFF, i, owner
-    cdef double value, mean
-    if family == A_DONE:
-        return 0.0
-    if family == A_USE0 or family == A_USE1 or family == A_USE2:
-        face = face_of(T, s, arg)
-        use = &face.uses[family - A_USE0]
-        value = 0.3 * use.quid + 0.6 * use.draw + 0.3 * use.captures + (0.35 if use.itself else 0.0) + 0.1 * use.others
-        return value - 0.35 * face.quid
-    if family == A_REROLL:
-        mean = T.card[s.card[arg >> 3]].worth * 1.2
-        return mean - face_money(T, s, arg)
-    if family == A_CAPTURE or family == A_TAKE:
-        return capture_worth(T, s, arg, rolls) + (0.01 if family == A_TAKE else 0.0)
-    if family == A_CAST:
-        if f.op == Q_EVENT:
-            face = face_of(T, s, arg)
-            if face.react_def and s.ev_cause == EV_DAMAGE:
-                q = &s.player[seat]
-                for i in range(q.n_ready):
-                    if q.ready[i].flags & F_DOOMED and s.rem < defense_of(T, s, seat, &q.ready[i]) + face.react_def:
-                        return 2.0
-                return -1.0
-            return 1.0
-        if f.op == P_WINDOW:
-            q = &s.player[s.defender]
-            for i in range(q.n_ready):
-                if (unlocked(&q.ready[i])
-                        and attack_total(T, s, s.defender) >= defense_of(T, s, s.defender, &q.ready[i])):
-                    return 1.0 if seat == s.defender else -1.0
-            return -1.0
-        return cast_worth(T, s, arg, rival_creatures)
-    if family == A_CREATURE:
-        owner = arg >> 11
-        q = &s.player[owner]
-        other = q.ready[find_creature(q, arg >> 4 & 127, arg & 15)]
-        if f.op == Q_ZERO:
-            return s.rec[other.rec - 1].value if other.rec else 0.0
-        value = creature_worth(T, s, owner, &q.ready[find_creature(q, arg >> 4 & 127, arg & 15)],
-                               3.0 if f.op == Q_HOST else 0.0)
-        if f.op == Q_TARGET and owner == seat and face_of(T, s, f.c).ops[f.a].code == O_DESTROY_ONE:
-            return -value - 0.01
-        if f.op == Q_SPELLHOST and owner == seat:
-            return -value - 0.01
-        return value + 0.01
-    if family == A_RETURN or family == A_RESOLVE or family == A_RESOLVE_OF:
-        return 1.0
-    if family == A_CULL:
-        value = T.card[s.card[0]].worth * 1.05 - T.card[s.card[arg]].worth
-        return value + (10.0 if f.op == Q_CULLTAKE else 0.0)
-    if family == A_CULL_READY or family == A_CULL_ATTACHED or family == A_CULL_POOL:
-        return 0.5
-    if family == A_SWAP:
-        return T.card[s.card[arg >> 2]].worth
-    if family == A_FETCH:
-        return T.card[s.card[arg]].worth + 0.01
-    if family == A_COPY or family == A_RECOPY:
-        if family == A_RECOPY:
-            return 0.5 if f.op == Q_EVENT else -1.0
-        q = &s.player[seat]
-        for i in range(q.n_ready):
-            if q.ready[i].flags & F_MARK:
-                other = q.ready[i]
-                value = -T.card[s.card[shape(&other) >> 3]].glory if f.op == P_RECOPY else 0.01
-                return value + T.card[s.card[arg >> 3]].glory + face_of(T, s, arg).score_glory
-    if family == A_ROTATE:
-        return 1.0 + face_of(T, s, arg).def_self
-    if family == A_SPELL:
-        return 1.0 if arg >> 7 != seat else -1.0
-    if family == A_ATTACHED:
-        return 1.5 if arg >> 7 != seat else -1.0
-    if family == A_POOL or family == A_READY:
-        return 0.1 if family == A_POOL else 3.0
-    if family == A_CAPTURE_DISCOUNTED:
-        return capture_worth(T, s, arg, rolls) + 0.02             # the same die for less
-    if family == A_ANCHORED:
-        return cast_worth(T, s, arg * 8 + 6, rival_creatures)
-    if family == A_PAY:
-        return -0.01 * ((arg >> 4) + (arg & 15)) + 1.0            # keep the flavours
-    if family == A_LOCK:
-        return 0.6 if locked_index(&s.player[seat]) < 0 else 0.1
-    if family == A_LOCK_WITH:
-        return 0.7
-    if family == A_UNLOCK:
-        return -1.0
-    return -1.0                                               # discard, aside
-
-cdef int32_t suggest_option(const Tables *T, const State *s, const int32_t *out, int32_t n,
-                            int32_t seat) noexcept nogil:
-    """The greedy player's choice among the n options in out."""
-    cdef const Frame *f = &s.stack[s.n_stack - 1]
-    cdef const Player *q
-    cdef int32_t defense[MAX_READY]
-    cdef double worth[MAX_READY]
-    cdef int32_t index[MAX_READY]
-    cdef int32_t order[MAX_READY]
-    cdef int32_t i, choice = out[0], count = 0, rival_creatures = 0
-    cdef uint32_t mask
-    cdef double value, best = -1e9, danger = 0.0, rolls
-    if f.op == P_MAIN:
-        choice = plan_summons(T, s, out, n)
-        if choice >= 0:
-            return choice
-        choice = out[0]
-    if f.op == P_DEFEND:
-        q = &s.player[s.defender]
-        danger = threat(T, s, s.defender)
-        mask = defenders(q)
-        for i in range(q.n_ready):
-            if mask >> i & 1:
-                index[count] = i
-                defense[count] = defense_of(T, s, s.defender, &q.ready[i])
-                worth[count] = creature_worth(T, s, s.defender, &q.ready[i], 0.0)
-                count += 1
-        # Exact where defences are fixed (A124); with live auras and counts, a good guess.
-        mask = attack_best(s.rem, defense, worth, count, &value)
-        attack_order(defense, mask, count, order)
-        for i in range(n):
-            if alike(&q.ready[find_creature(q, out[i] >> 4 & 127, out[i] & 15)], &q.ready[index[order[0]]]):
-                return out[i]
-    rolls = rolls_left(T, s, seat)
-    for i in range(T.n_players):
-        if i != seat:
-            rival_creatures += count_unlocked(&s.player[i])
-    for i in range(n):
-        if out[i] >> SHIFT == A_SUMMON:
-            continue                                          # the plan left it
-        value = option_worth(T, s, seat, out[i], danger, rolls, rival_creatures)
-        if value > best:
-            best = value
-            choice = out[i]
-    return choice
-
-cdef int32_t suggest(const void *tables, const void *state, Rng *rng) noexcept nogil:
-    cdef const Tables *T = <const Tables *>tables
-    cdef const State *s = <const State *>state
-    cdef int32_t out[BUFFER]
-    cdef int32_t seat
-    cdef int32_t n = options(T, s, out, &seat)
-    return to_id(T, s, suggest_option(T, s, out, n, seat))
-
-cdef void estimate(const void *tables, const void *state, double *out) noexcept nogil:
-    """Glory, what the creatures in the Ready Area will score, and the collection; then the chance to win
-    as a softmax of these, or for the glory utility their difference."""
-    cdef const Tables *T = <const Tables *>tables
-    cdef const State *s = <const State *>state
-    cdef const Player *p
-    cdef double score[MAX_SEATS]
-    cdef double danger, rolls, total = 0.0, most = -1e9
-    cdef int32_t seat, i, slot, n = T.n_players
-    if s.node == TERMINAL:
-        returns(tables, state, out)
-        return
-    for seat in range(n):
-        p = &s.player[seat]
-        danger = threat(T, s, seat)
-        score[seat] = p.glory
-        for i in range(p.n_ready):
-            if unlocked(&p.ready[i]):
-                score[seat] += creature_worth(T, s, seat, &p.ready[i], danger)
-        if s.phase:
-            rolls = rolls_left(T, s, seat)
-            for slot in range(SLOTS):
-                if s.card[slot] != NONE:
-                    score[seat] += (0.5 * rolls * (p.bag[slot] + p.used[slot] + p.wait[slot])
-                                    * T.card[s.card[slot]].worth)
-        most = max(most, score[seat])
-    if T.glory_utility:
-        for seat in range(n):
-            total += score[seat]
-        for seat in range(n):
-            out[seat] = max(-1.0 * T.goal, min(1.0 * T.goal, score[seat] - (total - score[seat]) / <double>(n - 1)))
-        return
-    for seat in range(n):
-        score[seat] = exp((score[seat] - most) * 0.3)
-        total += score[seat]
-    for seat in range(n):
-        out[seat] = (n * score[seat] / total - 1.0) / <double>(n - 1)
 
 
 # ---- the Python face -----------------------------------------------------------------------------

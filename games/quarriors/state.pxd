@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The tables and the state of Quarriors as C structs.
+"""The tables and the state of Quarriors as C structs, and the names of the numbers in them.
 
 A die in play is one byte, slot * 8 + face: the slot is the place of its card in the Wilds (0 Basic
 Quiddity or the large dice, 1 Assistant, 2 Portal, 3 to 9 creature classes, 10 to 12 spell classes),
@@ -23,6 +23,104 @@ cdef enum:
     DRAW_LIMIT = 7       # dice of one draw
     NONE = 255
     NO_CAP = 127         # a limit that nothing exceeds
+
+cdef enum:               # bits of FaceTable.kind
+    IS_CREATURE = 1
+    IS_SPELL = 2
+    IS_LOCK = 4
+    IS_IMMEDIATE = 8
+
+cdef enum:               # steps of a cast or summon, in the order of cards.OPS
+    O_NONE, O_ATTACK, O_DEFENSE, O_QUIDDITY, O_GLORY, O_GLORY_SCORED, O_GLORY_FOES, O_DESTROY_ONE, O_DESTROY_PER_FOE,
+    O_DESTROY_CLASS, O_DESTROYSPELL, O_ROTATE_ALL, O_ROTATE_OWN, O_ROTATE_ANY, O_DRAWROLL, O_CULL, O_CAPTURES
+
+cdef enum:               # Creature.flags
+    F_SAFE = 1           # took its damage in this turn (B72, C5)
+    F_RECOPIED = 2
+    F_ZERO = 4           # its attack is 0 for the rest of the turn
+    F_DOOMED = 8
+    F_KEEP = 16          # returns to the Ready Area
+    F_LOCKED = 32
+    F_MARK = 64          # the one a waiting question is about
+    F_ASIDE = 128        # of two destinations, aside was chosen
+
+cdef enum:               # State.flags
+    S_ATTACKED = 1       # the attack of this turn is over
+    S_IGNORE = 2         # attached spells of defenders do not count in this attack
+    S_ANCHORED = 4       # an Anchored Spell was used this turn (D26)
+    S_LOCKED = 8         # a die was locked this turn (LK3)
+
+cdef enum:               # State.features
+    FEAT_AURA = 1
+    FEAT_SURCHARGE = 2
+    FEAT_NO_BQ = 4
+    FEAT_COPY = 8
+    FEAT_ANCHORED = 16
+    FEAT_LOCK = 32
+
+cdef enum:               # State.ev_cause: why creatures are about to be destroyed, and what is checked again (W2)
+    EV_DAMAGE, EV_LEVEL, EV_SPELL, EV_CLASS, EV_NO_BQ
+
+cdef enum:               # Frame.op. The comment gives a, b, c.
+    P_DEAL               # chance: the next card
+    P_RECOPY             # phase 1: recopy before scoring
+    P_SCORE
+    P_CULLSPELLS         # glory for each
+    P_SCORED             # scored dice to the pile
+    P_ABILITY            # the next on-score ability
+    P_CULL
+    P_DRAW
+    P_USE                # immediate faces: 1 once the player has ended it
+    P_READY
+    P_SURCHARGE          # W5: offset of the rival asked
+    P_MAIN               # phase 3: 1 once the player has ended it
+    P_ATTACK
+    P_NEXT               # next defender: offset, whether one has defended already
+    P_BETWEEN            # W4
+    P_QUAKE
+    P_WINDOW             # W1: position in the order asked
+    P_TOTAL
+    P_DEFEND
+    P_CAPTURE
+    P_CLEAN
+    P_END
+    Q_DRAW               # chance: left to draw, seat, started
+    Q_ROLL               # chance: everything unrolled of the active seat
+    Q_REROLL             # how many more
+    Q_EVENT              # stage, offset of the owner asked
+    Q_KILLS              # creatures with kill_score score at once
+    Q_ASIDE              # chance: slot, dice
+    Q_STEPS              # die whose steps run, number of the next, whether the last was carried out
+    Q_TARGET             # number of the step, offset of the rival asked, die whose step it is
+    Q_HOST               # spell die to attach
+    Q_COPY               # seat, whether it may decline
+    Q_ROTATE             # up, one only
+    Q_SWAP               # slot of the die
+    Q_TAKE               # 1 spell classes to the bag, 0 any to the pile; highest cost
+    Q_CULLTAKE           # how much more it may cost
+    Q_FETCH              # slot of the triggering die
+    Q_RETURN             # spell die: which doomed creature comes back
+    Q_ZERO               # which attacker, seat asked
+    Q_SPELLHOST          # seat, spell die: which host loses it
+    Q_PAY                # price, flavour of which at least 1 is needed
+    Q_SUMMONED           # die: paid for
+    Q_CAPTURED           # slot: paid for
+    Q_ANCHORED           # slot: paid for
+    Q_UNLOCKED           # seat: paid for
+    Q_LOCK               # a Lock face must be locked (LK4)
+    Q_CULL               # how many at most
+    Q_FRESH              # immediate face rolled after its time (B39): die, how many of them
+
+cdef enum:               # families of actions; the dense id is offset[family] + argument
+    A_DONE, A_POOL, A_ASIDE, A_RECOPY, A_USE0, A_USE1, A_USE2, A_REROLL, A_SUMMON, A_CAST, A_DISCARD, A_COPY, A_ROTATE,
+    A_RESOLVE, A_RESOLVE_OF, A_CULL, A_CULL_READY, A_CULL_ATTACHED, A_CULL_POOL, A_TAKE, A_FETCH, A_SWAP, A_CAPTURE,
+    A_SPELL, A_ATTACHED, A_CREATURE, A_RETURN, A_READY, A_CAPTURE_DISCOUNTED, A_ANCHORED, A_PAY, A_LOCK, A_LOCK_WITH,
+    A_UNLOCK, N_FAMILIES
+
+cdef enum:
+    SHIFT = 16           # an action inside the engine: family << SHIFT | argument in slots
+    FORCED = 500         # decisions in one turn after which every optional question is declined (A103)
+    BUFFER = 512         # most options of one question
 
 cdef struct Op:          # one step of a cast, a summon or an Anchored Spell
     int8_t code, n, level, defense, flavour, energy, then

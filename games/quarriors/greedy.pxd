@@ -1,0 +1,344 @@
+# cython: language_level=3
+"""What the game itself thinks of a position: a greedy move and a heuristic value.
+
+All values are in Glory. A creature is worth its Glory times its chance to live a round; a die in the
+collection what one roll of it brings, times the rolls still to come; Quiddity only what it buys now.
+Both read only what every seat sees: nothing is hidden but the future.
+"""
+from libc.math cimport exp
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+
+from engine_ext.attack cimport attack_best, attack_order
+from games.quarriors.reading cimport *
+from games.quarriors.state cimport *
+
+
+cdef inline double threat(const Tables *T, const State *s, int32_t seat) noexcept nogil:
+    """Attack that the strongest rival of the seat is expected to bring next."""
+    cdef const Player *p
+    cdef int32_t q, slot, count, dice
+    cdef double total, most = 0.0
+    for q in range(T.n_players):
+        if q == seat:
+            continue
+        p = &s.player[q]
+        total, dice = 0.0, 0
+        for slot in range(SLOTS):
+            count = p.bag[slot] + p.used[slot] + p.wait[slot]
+            dice += count
+            if count:
+                total += count * T.card[s.card[slot]].mean_attack
+        most = max(most, total * 6.0 / <double>max(dice, 6))
+    return most
+
+cdef inline double survival(double defense, double danger, int32_t rivals) noexcept nogil:
+    """Chance to live a round under that threat; every rival attacks once."""
+    cdef double p = 1.0 / (1.0 + exp(0.55 * (danger - defense)))
+    return p if rivals == 1 else (p * p if rivals == 2 else p * p * p)
+
+cdef inline double creature_worth(const Tables *T, const State *s, int32_t seat, const Creature *c,
+                                  double danger) noexcept nogil:
+    """Glory a creature in a Ready Area is expected to score for its seat."""
+    cdef const FaceTable *f = eff(T, s, c)
+    cdef double glory = T.card[s.card[shape(c) >> 3]].glory + f.score_glory + host_glory(T, s, c)
+    glory += 0.3 * (f.score_draw + f.score_swap + f.score_fetch + f.score_free + f.score_cullspells + f.score_captures)
+    if f.score_others:
+        glory += s.player[seat].n_ready - 1
+    return glory * survival(defense_of(T, s, seat, c), danger, T.n_players - 1)
+
+cdef inline double rolls_left(const Tables *T, const State *s, int32_t seat) noexcept nogil:
+    """How often a die that the seat adds now is still rolled."""
+    cdef const Player *p = &s.player[seat]
+    cdef int32_t q, best = 0, dice = zone_sum(p.bag) + zone_sum(p.used) + p.n_ready + 3
+    cdef double turns
+    for q in range(T.n_players):
+        best = max(best, <int32_t>s.player[q].glory)
+    turns = min(12.0, 1.5 + 0.55 * (T.goal - best))
+    return max(0.0, turns * 6.0 / <double>max(dice, 6) - 0.4)
+
+cdef inline double capture_worth(const Tables *T, const State *s, int32_t slot, double rolls) noexcept nogil:
+    """What adding a die of this card gains over a Basic Quiddity die."""
+    return rolls * (T.card[s.card[slot]].worth - T.card[s.card[0]].worth)
+
+cdef inline int32_t best_capture(const Tables *T, const State *s, int32_t money, double rolls,
+                                 double *worth) noexcept nogil:
+    """The best die that this money buys, or SLOTS; its worth."""
+    cdef int32_t slot, best = SLOTS
+    cdef double value
+    worth[0] = 0.0
+    for slot in range(SLOTS):
+        if s.wilds[slot] and T.card[s.card[slot]].cost - s.discount <= money:
+            value = capture_worth(T, s, slot, rolls)
+            if value > worth[0]:
+                worth[0] = value
+                best = slot
+    return best
+
+cdef inline int32_t plan_summons(const Tables *T, const State *s, const int32_t *out, int32_t n) noexcept nogil:
+    """The summon that begins the best plan for this turn: which creatures, and what the rest of the
+    Quiddity buys. -1 when the best plan summons nobody (else)."""
+    cdef const Player *p = &s.player[s.active]
+    cdef const FaceTable *f
+    cdef uint8_t dice[8]
+    cdef double gain[8]
+    cdef double worth[64]
+    cdef double danger = threat(T, s, s.active), rolls = rolls_left(T, s, s.active), value, best = -1.0
+    cdef int32_t cost[8]
+    cdef int32_t i, k, slot, count = 0, mask, spent, chosen = 0
+    cdef int32_t money = total_avail(s), extra = surcharge(T, s, s.active)
+    cdef int32_t targets = 0, seat, at_once, limited
+    cdef double glory
+    for seat in range(T.n_players):
+        if seat != s.active:
+            targets += count_unlocked(&s.player[seat])
+    for i in range(n):
+        if out[i] >> SHIFT != A_SUMMON:
+            continue
+        slot = (out[i] & 0xFFFF) >> 3
+        f = face_of(T, s, out[i] & 127)
+        for _k in range(min(<int32_t>s.pool[slot][out[i] & 7], 8 - count)):
+            dice[count] = out[i] & 127
+            cost[count] = f.level + extra
+            glory = T.card[s.card[slot]].glory + f.score_glory + 0.3 * (
+                f.score_draw + f.score_swap + f.score_fetch + f.score_free + f.score_captures) + 0.4 * f.score_others
+            gain[count] = glory * survival(f.defense + f.def_self + (4 if f.copy_enter or f.stat_def else 0), danger,
+                                           T.n_players - 1)
+            gain[count] += 0.25 * (T.n_players == 2) + (0.12 * f.attack if targets else 0.0)   # a cull; kills
+            if f.n_ops and f.ops[0].code == O_QUIDDITY:
+                cost[count] -= f.ops[0].n
+            count += 1
+    money = min(money, 63)
+    for k in range(money + 1):
+        best_capture(T, s, k, rolls, &worth[k])
+        if s.captures == 0:
+            worth[k] = 0.0
+        elif s.captures > 1:
+            worth[k] *= 1.4
+    for mask in range(1 << count):
+        spent = limited = 0
+        value = 0.0
+        at_once = 0
+        for i in range(count):
+            if mask >> i & 1:
+                spent += cost[i]
+                value += gain[i] * (1.0 + 0.05 * at_once)    # damage is shared out
+                at_once += 1
+                limited += face_of(T, s, dice[i]).summonlimit > 0
+        if spent > money or at_once > MAX_READY - p.n_ready or limited > 1:
+            continue
+        value += worth[money - spent]
+        if value > best + 1e-9:
+            best = value
+            chosen = mask
+    for i in range(count):
+        if chosen >> i & 1:
+            return A_SUMMON << SHIFT | dice[i]
+    return -1
+
+cdef inline double face_money(const Tables *T, const State *s, uint8_t die) noexcept nogil:
+    """What a pool die is good for this turn, roughly, in Glory."""
+    cdef const FaceTable *f = face_of(T, s, die)
+    if f.kind & IS_CREATURE:
+        return 0.2 + 0.35 * T.card[s.card[die >> 3]].glory
+    if f.kind & IS_SPELL:
+        return 0.8
+    return 0.3 * f.quid
+
+cdef inline double cast_worth(const Tables *T, const State *s, uint8_t die, int32_t rival_creatures) noexcept nogil:
+    """Whether casting now is worth it: above 0 casts."""
+    cdef const FaceTable *f = face_of(T, s, die)
+    cdef int32_t i, seat
+    if f.attach:
+        return count_unlocked(&s.player[s.active]) - 0.5
+    for i in range(f.n_ops):
+        if f.ops[i].code in (O_GLORY, O_GLORY_SCORED, O_GLORY_FOES, O_QUIDDITY, O_DRAWROLL, O_ROTATE_ALL, O_ROTATE_OWN):
+            return 1.0
+        if f.ops[i].code == O_ATTACK or f.ops[i].code == O_DESTROY_PER_FOE:
+            return rival_creatures - 0.5
+        if f.ops[i].code == O_DESTROY_ONE or f.ops[i].code == O_ROTATE_ANY:
+            for seat in range(1, T.n_players):
+                if any_target(T, s, &f.ops[i], seat, seat + 1):
+                    return 1.0
+        if f.ops[i].code == O_CULL:
+            return 0.5
+        if f.ops[i].code == O_DESTROYSPELL:
+            for seat in range(T.n_players):
+                if seat != s.active and (s.player[seat].spells[0] or s.player[seat].spells[1]
+                                         or s.player[seat].spells[2]):
+                    return 1.0
+    return -1.0
+
+cdef inline double option_worth(const Tables *T, const State *s, int32_t seat, int32_t action, double danger,
+                                double rolls,
+                                int32_t rival_creatures) noexcept nogil:
+    """The greedy player's value of one option; `done` is 0, so anything below is left."""
+    cdef const Frame *f = &s.stack[s.n_stack - 1]
+    cdef const FaceTable *face
+    cdef const Player *q
+    cdef const Use *use
+    cdef Creature other
+    cdef int32_t family = action >> SHIFT, arg = action & 0xFFFF, i, owner
+    cdef double value, mean
+    if family == A_DONE:
+        return 0.0
+    if family == A_USE0 or family == A_USE1 or family == A_USE2:
+        face = face_of(T, s, arg)
+        use = &face.uses[family - A_USE0]
+        value = 0.3 * use.quid + 0.6 * use.draw + 0.3 * use.captures + (0.35 if use.itself else 0.0) + 0.1 * use.others
+        return value - 0.35 * face.quid
+    if family == A_REROLL:
+        mean = T.card[s.card[arg >> 3]].worth * 1.2
+        return mean - face_money(T, s, arg)
+    if family == A_CAPTURE or family == A_TAKE:
+        return capture_worth(T, s, arg, rolls) + (0.01 if family == A_TAKE else 0.0)
+    if family == A_CAST:
+        if f.op == Q_EVENT:
+            face = face_of(T, s, arg)
+            if face.react_def and s.ev_cause == EV_DAMAGE:
+                q = &s.player[seat]
+                for i in range(q.n_ready):
+                    if q.ready[i].flags & F_DOOMED and s.rem < defense_of(T, s, seat, &q.ready[i]) + face.react_def:
+                        return 2.0
+                return -1.0
+            return 1.0
+        if f.op == P_WINDOW:
+            q = &s.player[s.defender]
+            for i in range(q.n_ready):
+                if (unlocked(&q.ready[i])
+                        and attack_total(T, s, s.defender) >= defense_of(T, s, s.defender, &q.ready[i])):
+                    return 1.0 if seat == s.defender else -1.0
+            return -1.0
+        return cast_worth(T, s, arg, rival_creatures)
+    if family == A_CREATURE:
+        owner = arg >> 11
+        q = &s.player[owner]
+        other = q.ready[find_creature(q, arg >> 4 & 127, arg & 15)]
+        if f.op == Q_ZERO:
+            return s.rec[other.rec - 1].value if other.rec else 0.0
+        value = creature_worth(T, s, owner, &q.ready[find_creature(q, arg >> 4 & 127, arg & 15)],
+                               3.0 if f.op == Q_HOST else 0.0)
+        if f.op == Q_TARGET and owner == seat and face_of(T, s, f.c).ops[f.a].code == O_DESTROY_ONE:
+            return -value - 0.01
+        if f.op == Q_SPELLHOST and owner == seat:
+            return -value - 0.01
+        return value + 0.01
+    if family == A_RETURN or family == A_RESOLVE or family == A_RESOLVE_OF:
+        return 1.0
+    if family == A_CULL:
+        value = T.card[s.card[0]].worth * 1.05 - T.card[s.card[arg]].worth
+        return value + (10.0 if f.op == Q_CULLTAKE else 0.0)
+    if family == A_CULL_READY or family == A_CULL_ATTACHED or family == A_CULL_POOL:
+        return 0.5
+    if family == A_SWAP:
+        return T.card[s.card[arg >> 2]].worth
+    if family == A_FETCH:
+        return T.card[s.card[arg]].worth + 0.01
+    if family == A_COPY or family == A_RECOPY:
+        if family == A_RECOPY:
+            return 0.5 if f.op == Q_EVENT else -1.0
+        q = &s.player[seat]
+        for i in range(q.n_ready):
+            if q.ready[i].flags & F_MARK:
+                other = q.ready[i]
+                value = -T.card[s.card[shape(&other) >> 3]].glory if f.op == P_RECOPY else 0.01
+                return value + T.card[s.card[arg >> 3]].glory + face_of(T, s, arg).score_glory
+    if family == A_ROTATE:
+        return 1.0 + face_of(T, s, arg).def_self
+    if family == A_SPELL:
+        return 1.0 if arg >> 7 != seat else -1.0
+    if family == A_ATTACHED:
+        return 1.5 if arg >> 7 != seat else -1.0
+    if family == A_POOL or family == A_READY:
+        return 0.1 if family == A_POOL else 3.0
+    if family == A_CAPTURE_DISCOUNTED:
+        return capture_worth(T, s, arg, rolls) + 0.02             # the same die for less
+    if family == A_ANCHORED:
+        return cast_worth(T, s, arg * 8 + 6, rival_creatures)
+    if family == A_PAY:
+        return -0.01 * ((arg >> 4) + (arg & 15)) + 1.0            # keep the flavours
+    if family == A_LOCK:
+        return 0.6 if locked_index(&s.player[seat]) < 0 else 0.1
+    if family == A_LOCK_WITH:
+        return 0.7
+    if family == A_UNLOCK:
+        return -1.0
+    return -1.0                                               # discard, aside
+
+cdef inline int32_t suggest_option(const Tables *T, const State *s, const int32_t *out, int32_t n,
+                                   int32_t seat) noexcept nogil:
+    """The greedy player's choice among the n options in out."""
+    cdef const Frame *f = &s.stack[s.n_stack - 1]
+    cdef const Player *q
+    cdef int32_t defense[MAX_READY]
+    cdef double worth[MAX_READY]
+    cdef int32_t index[MAX_READY]
+    cdef int32_t order[MAX_READY]
+    cdef int32_t i, choice = out[0], count = 0, rival_creatures = 0
+    cdef uint32_t mask
+    cdef double value, best = -1e9, danger = 0.0, rolls
+    if f.op == P_MAIN:
+        choice = plan_summons(T, s, out, n)
+        if choice >= 0:
+            return choice
+        choice = out[0]
+    if f.op == P_DEFEND:
+        q = &s.player[s.defender]
+        danger = threat(T, s, s.defender)
+        mask = defenders(q)
+        for i in range(q.n_ready):
+            if mask >> i & 1:
+                index[count] = i
+                defense[count] = defense_of(T, s, s.defender, &q.ready[i])
+                worth[count] = creature_worth(T, s, s.defender, &q.ready[i], 0.0)
+                count += 1
+        # Exact where defences are fixed (A124); with live auras and counts, a good guess.
+        mask = attack_best(s.rem, defense, worth, count, &value)
+        attack_order(defense, mask, count, order)
+        for i in range(n):
+            if alike(&q.ready[find_creature(q, out[i] >> 4 & 127, out[i] & 15)], &q.ready[index[order[0]]]):
+                return out[i]
+    rolls = rolls_left(T, s, seat)
+    for i in range(T.n_players):
+        if i != seat:
+            rival_creatures += count_unlocked(&s.player[i])
+    for i in range(n):
+        if out[i] >> SHIFT == A_SUMMON:
+            continue                                          # the plan left it
+        value = option_worth(T, s, seat, out[i], danger, rolls, rival_creatures)
+        if value > best:
+            best = value
+            choice = out[i]
+    return choice
+
+cdef inline void heuristic(const Tables *T, const State *s, double *out) noexcept nogil:
+    """Glory, what the creatures in the Ready Area will score, and the collection; then the chance to win
+    as a softmax of these, or for the glory utility their difference."""
+    cdef const Player *p
+    cdef double score[MAX_SEATS]
+    cdef double danger, rolls, total = 0.0, most = -1e9
+    cdef int32_t seat, i, slot, n = T.n_players
+    for seat in range(n):
+        p = &s.player[seat]
+        danger = threat(T, s, seat)
+        score[seat] = p.glory
+        for i in range(p.n_ready):
+            if unlocked(&p.ready[i]):
+                score[seat] += creature_worth(T, s, seat, &p.ready[i], danger)
+        if s.phase:
+            rolls = rolls_left(T, s, seat)
+            for slot in range(SLOTS):
+                if s.card[slot] != NONE:
+                    score[seat] += (0.5 * rolls * (p.bag[slot] + p.used[slot] + p.wait[slot])
+                                    * T.card[s.card[slot]].worth)
+        most = max(most, score[seat])
+    if T.glory_utility:
+        for seat in range(n):
+            total += score[seat]
+        for seat in range(n):
+            out[seat] = max(-1.0 * T.goal, min(1.0 * T.goal, score[seat] - (total - score[seat]) / <double>(n - 1)))
+        return
+    for seat in range(n):
+        score[seat] = exp((score[seat] - most) * 0.3)
+        total += score[seat]
+    for seat in range(n):
+        out[seat] = (n * score[seat] / total - 1.0) / <double>(n - 1)
