@@ -89,6 +89,11 @@ ctypedef struct GameOps:
     # Invariants: 0 when the state is sound, else the number of the broken invariant (rule number
     # where the rules have one). For tests and debug builds.
     int32_t (*check)(const void *tables, const void *state) noexcept nogil
+    # Games in which several seats choose in secret before anything comes to light (a stage of
+    # simultaneous choices, each seat once, among choices that all seats know): back to the stage's
+    # first decision, in place, its choices so far taken back. Returns how many decisions were, or
+    # -1, the state unchanged, where no decision of a stage is to be made.
+    int32_t (*rewind)(const void *tables, void *state) noexcept nogil
 
 
 cdef inline uint64_t hash_bytes(const void *data, int32_t size, uint64_t seed) noexcept nogil:

@@ -162,6 +162,8 @@ cdef class Rules:
             names.append("clock")
         if self.ops.check != NULL:
             names.append("check")
+        if self.ops.rewind != NULL:
+            names.append("rewind")
         return tuple(names)
 
     # ---- positions -------------------------------------------------------------------------
@@ -611,6 +613,19 @@ cdef class Position:
         if self.ops.resample != NULL:
             self.ops.resample(self.tables, position.state, self._seat(observer), &stream.rng)
         return position
+
+    def rewind(self):
+        """Where a stage of simultaneous hidden choices is under way, its beginning.
+
+        Returns:
+            (the Position at the stage's first decision, decisions taken back), or None where no
+            decision of such a stage is to be made.
+        """
+        if self.ops.rewind == NULL:
+            return None
+        cdef Position position = new_position(self.rules, self.state)
+        cdef int32_t taken_back = self.ops.rewind(self.tables, position.state)
+        return None if taken_back < 0 else (position, taken_back)
 
     def perft(self, int depth):
         """Number of paths of exactly `depth` steps from here, chance outcomes included; paths

@@ -124,3 +124,5 @@ cdef class FlatTree:
 
 cdef class TreeRules(Rules):
     cdef readonly FlatTree tree
+
+    cdef bint _has_stages(self)

@@ -29,9 +29,9 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport exp, log, log1p
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 from engine_ext.game cimport (
     CHANCE, CYCLIC, HIDDEN_INFORMATION, INFO_LIMIT, LEGAL_LIMIT, OUTCOME_LIMIT, PLAYER_LIMIT,
@@ -1597,6 +1597,48 @@ cdef void node_resample(const void *tables, void *state, int32_t observer, Rng *
         s.node = tree_resample(t, t.infoset[s.node], rng)
 
 
+cdef bint hides_choices(const TreeTables *t, int32_t node, const int32_t *infosets, int32_t levels) noexcept nogil:
+    """Whether each level of decisions below a node is the one information set given for it."""
+    cdef int32_t edge
+    for edge in range(t.first[node], t.first[node] + t.count[node]):
+        if t.player[edge] < 0 or t.infoset[edge] != infosets[0]:
+            return False
+        if levels > 1 and not hides_choices(t, edge, infosets + 1, levels - 1):
+            return False
+    return True
+
+
+cdef bint opens_stage(const TreeTables *t, int32_t node) noexcept nogil:
+    """Whether this decision stays hidden from another seat that decides next."""
+    cdef int32_t child = t.first[node]
+    return (t.player[node] >= 0 and t.player[child] >= 0 and t.player[child] != t.player[node]
+            and hides_choices(t, node, &t.infoset[child], 1))
+
+
+cdef int32_t node_rewind(const void *tables, void *state) noexcept nogil:
+    """Up from decision to decision for as long as every seat decides once and none of them knows what
+    the ones before it chose. Needs a tree with one edge into every node."""
+    cdef const TreeTables *t = <const TreeTables *>tables
+    cdef int32_t infosets[PLAYER_LIMIT]
+    cdef int32_t start = (<NodeState *>state).node, levels = 0
+    cdef uint32_t seats
+    if t.player[start] < 0:
+        return -1
+    seats = 1u << t.player[start]
+    while start > 0 and t.player[t.parent[start]] >= 0 and not seats >> t.player[t.parent[start]] & 1:
+        memmove(infosets + 1, infosets, levels * sizeof(int32_t))
+        infosets[0] = t.infoset[start]
+        if not hides_choices(t, t.parent[start], infosets, levels + 1):
+            break
+        start = t.parent[start]
+        seats |= 1u << t.player[start]
+        levels += 1
+    if levels == 0 and not opens_stage(t, start):
+        return -1
+    (<NodeState *>state).node = start
+    return levels
+
+
 cdef int32_t node_run_chance(const void *tables, void *state, Rng *rng) noexcept nogil:
     cdef const TreeTables *t = <const TreeTables *>tables
     cdef int32_t node = (<NodeState *>state).node, steps = 0
@@ -1673,7 +1715,19 @@ cdef class TreeRules(Rules):
             ops.flags |= HIDDEN_INFORMATION
             ops.info_size = 9
             ops.info_key, ops.info_bytes, ops.resample = node_info_key, node_info_bytes, node_resample
+            if not tree.merged and self._has_stages():
+                ops.rewind = node_rewind
         self.seal()
+
+    cdef bint _has_stages(self):
+        """Whether several seats ever choose in secret before anything comes to light."""
+        cdef const TreeTables *t = &self.tree.tables
+        cdef int32_t node
+        with nogil:
+            for node in range(t.n_nodes):
+                if t.player[node] >= 0 and opens_stage(t, node):
+                    return True
+        return False
 
     def __reduce__(self):
         return TreeRules, (self.tree,)

@@ -21,6 +21,7 @@ cdef int32_t suggest(const void *tables, const void *state, Rng *rng) noexcept n
 cdef void estimate(const void *tables, const void *state, double *out) noexcept nogil
 cdef int64_t clock(const void *tables, const void *state) noexcept nogil
 cdef int32_t check(const void *tables, const void *state) noexcept nogil
+cdef int32_t rewind(const void *tables, void *state) noexcept nogil
 
 cdef Frame *push(State *s, int32_t kind, int32_t a, int32_t b, int32_t c) noexcept nogil
 cdef void refresh(const Tables *t, State *s, int32_t m) noexcept nogil

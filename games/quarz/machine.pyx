@@ -1495,6 +1495,14 @@ cdef void reveal(const Tables *t, State *s, Frame *f) noexcept nogil:
         s.order[j] = seat
     f.kind = K_TURNS
 
+cdef void ask_favors(const Tables *t, State *s) noexcept nogil:
+    """Rule 27: every seat, in turn order, is to choose a favor card in secret."""
+    cdef int32_t i
+    for i in range(t.players):
+        s.favor[i] = -1
+    for i in range(t.players - 1, -1, -1):
+        push(s, K_FAVOR, 0, s.order[i], 0)
+
 cdef bint proceed(const Tables *t, State *s) noexcept nogil:
     """Let the top frame go on by itself; False when it waits for a decision or chance (`s.actor`)."""
     cdef Frame *f = top(s)
@@ -1613,10 +1621,7 @@ cdef bint proceed(const Tables *t, State *s) noexcept nogil:
         return True
     if kind == K_ROUND:
         f.kind = K_REVEAL
-        for i in range(t.players):
-            s.favor[i] = -1
-        for i in range(t.players - 1, -1, -1):
-            push(s, K_FAVOR, 0, s.order[i], 0)
+        ask_favors(t, s)
         return True
     if kind == K_REVEAL:
         reveal(t, s, f)
@@ -1897,6 +1902,24 @@ cdef void resample(const void *tables, void *state, int32_t observer, Rng *rng) 
     for m in range(3 * t.players):
         if owner(m) != observer and owner(m) != s.actor and s.who[m] >= 0:
             redeal(t, s, m, rng)
+
+cdef int32_t rewind(const void *tables, void *state) noexcept nogil:
+    """The stage of hidden choices is the round's favor cards (rules 27, 28). A seat with one card left
+    has nothing to decide, and plays it again at once."""
+    cdef const Tables *t = <const Tables *>tables
+    cdef State *s = <State *>state
+    cdef int32_t scratch[512]
+    cdef int32_t i, taken_back = 0
+    if s.actor < 0 or top(s).kind != K_FAVOR:
+        return -1
+    for i in range(t.players):
+        taken_back += s.favor[i] >= 0 and count_bits(s.favor_hand[i]) > 1
+    if taken_back:
+        while top(s).kind == K_FAVOR:
+            pop(s)
+        ask_favors(t, s)
+        settle(t, s, scratch)
+    return taken_back
 
 cdef int64_t clock(const void *tables, const void *state) noexcept nogil:
     cdef const State *s = <const State *>state

@@ -13,7 +13,7 @@ from engine_ext.position cimport Position, Rules, new_position
 from games.quarz.field cimport rebuild, recount
 from games.quarz.machine cimport (
     apply, check, clock, estimate, info_bytes, info_key, legal, outcomes, playout, points2, push, refresh, resample,
-    returns, run_chance, sample, settle, state_key, suggest, turn, view_of,
+    returns, rewind, run_chance, sample, settle, state_key, suggest, turn, view_of,
 )
 from games.quarz.moves cimport *
 from games.quarz.soundness cimport broken_rule
@@ -326,6 +326,7 @@ cdef class QuarzRules(Rules):
         self.ops.info_key, self.ops.info_bytes, self.ops.resample = info_key, info_bytes, resample
         self.ops.run_chance, self.ops.playout, self.ops.clock = run_chance, playout, clock
         self.ops.suggest, self.ops.estimate, self.ops.check = suggest, estimate, check
+        self.ops.rewind = rewind
 
     cdef void write_start(self, void *state) noexcept:
         cdef State *s = <State *>state

@@ -201,6 +201,29 @@ def test_resampled_positions_look_the_same_to_the_observer(rules: Rules) -> None
                     assert other == position
 
 
+def test_a_stage_of_hidden_choices_rewinds_to_its_start(rules: Rules) -> None:
+    """From the start of a stage, whatever the others choose anew, the seat to move is asked the same."""
+    stream = Stream(8)
+    for seed in range(3):
+        for position in walk(rules, seed, greedy=True):
+            found = position.rewind()
+            if found is None:
+                continue
+            again, taken_back = found
+            seat = position.current_player()
+            assert again.check() == 0
+            assert again.rewind() == (again, 0)
+            for k in range(taken_back):
+                again.apply_action(again.random_action(stream))
+                assert again.rewind()[1] == k + 1
+            assert again.current_player() == seat
+            assert again.legal_actions() == position.legal_actions()
+            assert again.info_key(seat) == position.info_key(seat)
+            assert again.info_bytes(seat) == position.info_bytes(seat)
+            assert again.observation_string(seat) == position.observation_string(seat)
+            assert "rewind" in rules.abilities
+
+
 def test_equal_information_means_equal_keys(rules: Rules) -> None:
     known: dict[tuple[int, bytes], int] = {}
     for seed in range(4):

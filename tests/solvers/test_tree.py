@@ -337,6 +337,23 @@ def test_resample_draws_members_by_chance_reach():
     assert chisquare(list(counts.values())).pvalue > 1e-4
 
 
+def test_stages_of_simultaneous_choices_are_found_in_trees():
+    """Goofspiel bids in secret, each seat once, before anything is shown: every decision of the
+    turn-based view belongs to a stage. Kuhn poker hides cards but no choice; nor does leduc."""
+    rules = as_game("goofspiel(num_cards=3,players=3,points_order=descending)")
+    assert "rewind" in rules.abilities
+    tree = rules.tree
+    for node in np.flatnonzero(tree.arrays["player"] >= 0):
+        start, taken_back = rules.position(int(node)).rewind()
+        assert taken_back == tree.arrays["player"][node]
+        assert start.current_player() == 0
+        for _ in range(taken_back):
+            node = tree.arrays["parent"][node]
+        assert rules.node(start) == node
+    for name in ("kuhn_poker", "leduc_poker"):
+        assert "rewind" not in as_game(name).abilities
+
+
 def test_positions_of_a_tree_save_name_and_refuse():
     rules = as_game("kuhn_poker")
     position = rules.position(7)

@@ -170,3 +170,24 @@ def test_resampled_favor_cards_are_any_of_the_hand() -> None:
         found[position.rules.scene(position.resample(1, stream), -1)["mobs"][0]["favor"]] += 1
     assert set(found) == {0, 2, 3}
     assert all(abs(count - 300) < 75 for count in found.values())
+
+
+def test_favor_cards_are_a_stage_of_hidden_choices() -> None:
+    """Rules 27 and 28: all choose in secret, then all cards are shown. A seat with one card has no choice."""
+    rules = rules_for(players=3)
+    position = position_of(rules, {"moment": "favor", "order": [2, 0, 1], "P1": {"favor_hand": [3]}})
+    start = position.clone()
+    assert start.current_player() == 2
+    assert start.rewind() == (start, 0)
+    take(position, "favor 4")
+    assert position.current_player() == 1
+    again, taken_back = position.rewind()
+    assert taken_back == 1
+    take(again, "favor 1")
+    assert looks(again, 1) == looks(position, 1)
+    assert again.rewind()[1] == 1
+    for chosen in (again, position):
+        take(chosen, "favor 0")
+    assert [again.to_dict()["mobs"][seat]["favor"] for seat in range(3)] == [3, 0, 1]
+    assert position.rewind() is None
+    assert again.check() == 0
