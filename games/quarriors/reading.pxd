@@ -1,5 +1,6 @@
 # cython: language_level=3
-"""What can be read off a state of Quarriors: dice in zones, creatures and their values, the attack, targets.
+"""What can be read off a state of Quarriors: dice in zones, creatures and their values, the attack, targets,
+and the stack of frames.
 
 Nothing here changes a state. The numbers after B, A, D, K in the comments are those of
 docs/games/quarriors.md.
@@ -30,6 +31,45 @@ cdef inline int32_t zone_sum(const uint8_t *zone) noexcept nogil:
         count += zone[slot]
     return count
 
+cdef inline bint may_draw(const State *s) noexcept nogil:
+    return zone_sum(s.player[s.active].bag) + zone_sum(s.player[s.active].used) > 0
+
+cdef inline int32_t roll_slot(const State *s) noexcept nogil:
+    cdef int32_t slot
+    for slot in range(SLOTS):
+        if s.player[s.active].wait[slot]:
+            return slot
+    return SLOTS
+
+cdef inline int32_t slot_of_class(const Tables *T, const State *s, int32_t cls) noexcept nogil:
+    """The slot whose card is of this class, or SLOTS."""
+    cdef int32_t slot
+    for slot in range(SLOTS):
+        if s.card[slot] != NONE and T.card[s.card[slot]].cls == cls:
+            return slot
+    return SLOTS
+
+cdef inline bint creature_in_pool(const Tables *T, const State *s) noexcept nogil:
+    cdef int32_t slot, face
+    for slot in range(1, FIRST_SPELL):
+        if row(s.pool[slot]):
+            for face in range(6):
+                if s.pool[slot][face] and T.card[s.card[slot]].face[face].kind & IS_CREATURE:
+                    return True
+    return False
+
+cdef inline bint lock_waits(const Tables *T, const State *s) noexcept nogil:
+    """Whether a Lock face must still be locked this turn (LK3, LK4)."""
+    cdef int32_t slot, face
+    if not s.features & FEAT_LOCK or s.flags & S_LOCKED:
+        return False
+    for slot in range(FIRST_CREATURE, FIRST_SPELL):
+        if row(s.pool[slot]):
+            for face in range(6):
+                if s.pool[slot][face] and T.card[s.card[slot]].face[face].kind & IS_LOCK:
+                    return True
+    return False
+
 
 # ---- attached and readied spells -----------------------------------------------------------------
 
@@ -46,6 +86,16 @@ cdef inline int32_t spell_kind(const Tables *T, const State *s, uint8_t die) noe
 
 cdef inline int32_t readied(const Player *p, int32_t j, int32_t kind) noexcept nogil:
     return p.spells[j] >> 4 if kind else p.spells[j] & 15
+
+cdef inline int32_t count_spells(const Tables *T, const State *s) noexcept nogil:
+    """Readied and attached spells of all seats."""
+    cdef int32_t seat, i, j, count = 0
+    for seat in range(T.n_players):
+        for j in range(SPELL_SLOTS):
+            count += readied(&s.player[seat], j, 0) + readied(&s.player[seat], j, 1)
+            for i in range(s.player[seat].n_ready):
+                count += att_get(T, &s.player[seat].ready[i], j, 0) + att_get(T, &s.player[seat].ready[i], j, 1)
+    return count
 
 
 # ---- creatures -----------------------------------------------------------------------------------
@@ -215,14 +265,17 @@ cdef inline bint may_recopy(const Tables *T, const State *s, int32_t seat, const
     return (face_of(T, s, c.die).copy_turn and not c.flags & (F_RECOPIED | F_LOCKED)
             and copies(T, s, seat, c, dice, False) > 0)
 
+cdef inline int32_t number_of(const Player *p, int32_t i, int32_t before) noexcept nogil:
+    """Creature i's number among those with the same die, where the one before it has number `before`."""
+    if i == 0 or p.ready[i].die != p.ready[i - 1].die:
+        return 0
+    return before + (not alike(&p.ready[i], &p.ready[i - 1]))
+
 cdef inline int32_t find_creature(const Player *p, int32_t die, int32_t number) noexcept nogil:
     """The index of the creature that add_creatures called die #number."""
     cdef int32_t i, k = 0
     for i in range(p.n_ready):
-        if i and p.ready[i].die != p.ready[i - 1].die:
-            k = 0
-        elif i and not alike(&p.ready[i], &p.ready[i - 1]):
-            k += 1
+        k = number_of(p, i, k)
         if p.ready[i].die == die and k == number:
             return i
     return 0
@@ -235,6 +288,13 @@ cdef inline uint32_t defenders(const Player *p) noexcept nogil:
         if not p.ready[i].flags & (F_SAFE | F_LOCKED):
             mask |= 1u << i
     return mask
+
+cdef inline bint any_not_kept(const Player *q) noexcept nogil:
+    cdef int32_t i
+    for i in range(q.n_ready):
+        if q.ready[i].flags & F_DOOMED and not q.ready[i].flags & (F_KEEP | F_LOCKED):
+            return True
+    return False
 
 
 # ---- the attack ----------------------------------------------------------------------------------
@@ -266,6 +326,14 @@ cdef inline int32_t attack_total(const Tables *T, const State *s, int32_t d) noe
     for i in range(s.n_rec):
         total += value_against(T, s, d, i)
     return total
+
+cdef inline bint deals_quake(const Tables *T, const State *s, int32_t d, int32_t *level) noexcept nogil:
+    cdef int32_t i
+    level[0] = 0
+    for i in range(s.n_rec):
+        if s.rec[i].level > foe_bar(T, s, d):
+            level[0] = max(level[0], <int32_t>face_of(T, s, s.rec[i].die).quake)
+    return level[0] > 0
 
 
 # ---- targets of spells ---------------------------------------------------------------------------
@@ -311,3 +379,38 @@ cdef inline bint any_target(const Tables *T, const State *s, const Op *op, int32
             if legal_target(T, s, op, seat, &s.player[seat].ready[i]):
                 return True
     return False
+
+
+# ---- the stack -----------------------------------------------------------------------------------
+
+cdef inline int32_t find_frame(const State *s, int32_t op) noexcept nogil:
+    cdef int32_t i
+    for i in range(s.n_stack - 1, -1, -1):
+        if s.stack[i].op == op:
+            return i
+    return 0
+
+cdef inline bint is_chance(int32_t op) noexcept nogil:
+    return op == Q_DRAW or op == Q_ROLL or op == Q_ASIDE or op == P_DEAL
+
+
+# ---- conservation --------------------------------------------------------------------------------
+
+cdef inline int32_t dice_of(const Tables *T, const State *s, int32_t slot) noexcept nogil:
+    """All dice of a class, wherever they are (I1)."""
+    cdef const Player *p
+    cdef int32_t seat, i, j = slot - FIRST_SPELL, count = s.wilds[slot]
+    for seat in range(T.n_players):
+        p = &s.player[seat]
+        count += p.bag[slot] + p.used[slot] + p.spent[slot] + p.wait[slot] + p.aside[slot]
+        if j >= 0:
+            count += readied(p, j, 0) + readied(p, j, 1)
+        for i in range(p.n_ready):
+            count += p.ready[i].die >> 3 == slot
+            if j >= 0:
+                count += att_get(T, &p.ready[i], j, 0) + att_get(T, &p.ready[i], j, 1)
+    for i in range(6):
+        count += s.pool[slot][i]
+    for i in range(s.n_stack):                                            # on its way to its host or into play
+        count += (s.stack[i].op == Q_HOST or s.stack[i].op == Q_SUMMONED) and s.stack[i].a >> 3 == slot
+    return count

@@ -5,7 +5,7 @@ A die in play is one byte, slot * 8 + face: the slot is the place of its card in
 Quiddity or the large dice, 1 Assistant, 2 Portal, 3 to 9 creature classes, 10 to 12 spell classes),
 the face is the first of the identical ones. Dice that cannot be told apart are counts.
 """
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
 cdef enum:
     SLOTS = 13
@@ -173,6 +173,7 @@ cdef struct Tables:
     int32_t size[40]
     int32_t roll_offset[MAX_CLASSES][ROLL_LIMIT + 2]   # first outcome id of k dice of a class
     int32_t deal_offset, n_outcomes
+    double binomial[80][16]              # n over k
     const uint8_t *multiset              # 8 counts an outcome, by face number
     const double *chance                 # probability of each roll outcome
 

@@ -1,0 +1,175 @@
+# cython: language_level=3
+"""Spells, Anchored Spells and the abilities of summons and locks: what they would do, and their steps."""
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memset
+
+from engine_ext.debug cimport QUANDARY_CHECK
+from games.quarriors.destruction cimport *
+from games.quarriors.reading cimport *
+from games.quarriors.state cimport *
+from games.quarriors.turn cimport *
+from games.quarriors.zones cimport *
+
+
+# ---- what would do something ---------------------------------------------------------------------
+
+cdef inline bint can_do(const Tables *T, const State *s, const Op *op, int32_t spells_besides) noexcept nogil:
+    """Whether a step would do anything now (A8)."""
+    cdef const Player *p = &s.player[s.active]
+    cdef uint8_t faces[8]
+    cdef int32_t i, code = op.code
+    if code == O_ATTACK:
+        return not s.flags & S_ATTACKED and count_unlocked(p) > 0
+    if code == O_DEFENSE:
+        return count_unlocked(p) > 0
+    if code == O_QUIDDITY or code == O_GLORY or code == O_CAPTURES:
+        return True
+    if code == O_GLORY_SCORED:
+        return s.scored >= 2                                              # A69
+    if code == O_GLORY_FOES:
+        return s.flags & S_ATTACKED and s.foes_hit != 0                   # A70
+    if code == O_DESTROY_ONE:
+        return any_target(T, s, op, 0, T.n_players)
+    if code == O_DESTROY_PER_FOE:
+        return any_target(T, s, op, 1, T.n_players)
+    if code == O_DESTROY_CLASS:
+        return True
+    if code == O_DESTROYSPELL:
+        return count_spells(T, s) > spells_besides                        # A55
+    if code == O_ROTATE_ALL:
+        for i in range(p.n_ready):
+            if next_level(T, s, &p.ready[i], True, faces) > 0:
+                return True
+        return False
+    if code == O_ROTATE_OWN:
+        return any_target(T, s, op, 0, 1)
+    if code == O_ROTATE_ANY:
+        return any_target(T, s, op, 0, T.n_players)
+    if code == O_DRAWROLL:
+        return zone_sum(p.bag) + zone_sum(p.used) > 0
+    if code == O_CULL:
+        return zone_sum(p.used) > 0
+    return False
+
+cdef inline bint castable(const Tables *T, const State *s, const FaceTable *f) noexcept nogil:
+    cdef int32_t i
+    if f.attach:
+        return s.player[s.active].n_ready > 0
+    for i in range(f.n_ops):
+        if can_do(T, s, &f.ops[i], 1):
+            return True
+        if i + 1 < f.n_ops and f.ops[i + 1].then:
+            return False
+    return False
+
+
+# ---- summons -------------------------------------------------------------------------------------
+
+cdef inline void enter(const Tables *T, State *s, int32_t seat, uint8_t die) noexcept nogil:
+    """A creature comes into the Ready Area; what it copies is asked at once (A38)."""
+    cdef Player *p = &s.player[seat]
+    cdef Creature *c
+    QUANDARY_CHECK(p.n_ready < MAX_READY, "enter: the Ready Area is full")
+    c = &p.ready[p.n_ready]
+    memset(c, 0, sizeof(Creature))
+    c.die, c.copy = die, NONE
+    p.n_ready += 1
+    if face_of(T, s, die).copy_enter:
+        c.flags = F_MARK
+        push(s, Q_COPY, seat, 0, 0)
+
+cdef inline void summoned(const Tables *T, State *s) noexcept nogil:
+    """A creature that was paid for enters; then its abilities, then the window W5 (B60, B64)."""
+    cdef uint8_t die = s.stack[s.n_stack - 1].a
+    cdef const FaceTable *face = face_of(T, s, die)
+    if face.summonlimit:
+        s.summoned += 1
+    go(s, P_SURCHARGE, 1, 0, 0)
+    if face.n_ops:
+        push(s, Q_STEPS, die, 0, 1)
+    enter(T, s, s.active, die)
+
+cdef inline void charge(const Tables *T, State *s, int32_t price, int32_t flavour) noexcept nogil:
+    """Pay a price, in Light vs. Dark with the flavours the player names, at least 1 of `flavour` if not 0."""
+    if T.lvd and price > 0:
+        push(s, Q_PAY, price, flavour, 0)
+    else:
+        pay(T, s, 0, price)
+
+
+# ---- the steps -----------------------------------------------------------------------------------
+
+cdef inline void take_step(const Tables *T, State *s) noexcept nogil:
+    """Carry out the step of a cast or summon on top of the stack (can_do has not been asked yet)."""
+    cdef Frame *f = &s.stack[s.n_stack - 1]
+    cdef const FaceTable *face = face_of(T, s, f.a)
+    cdef const Op *op
+    cdef Player *p = &s.player[s.active]
+    cdef uint8_t faces[8]
+    cdef uint8_t die = f.a
+    cdef int32_t i, seat, index = f.b
+    cdef bint doomed = False
+    if f.b >= face.n_ops:
+        pop(s)
+        return
+    op = &face.ops[index]
+    f.b += 1
+    if (op.then and not f.c) or not can_do(T, s, op, 0):
+        f.c = 0
+        return
+    f.c = 1
+    if op.code == O_ATTACK:
+        for i in range(p.n_ready):
+            if unlocked(&p.ready[i]):
+                p.ready[i].atk += op.n
+                if p.ready[i].rec:
+                    s.rec[p.ready[i].rec - 1].value += op.n
+    elif op.code == O_DEFENSE:
+        for i in range(p.n_ready):
+            p.ready[i].dfn += op.n
+    elif op.code == O_QUIDDITY:
+        add_quid(s, op.flavour, op.n)
+    elif op.code == O_CAPTURES:
+        s.captures += op.n
+    elif op.code == O_GLORY:
+        gain_glory(T, s, op.n)
+    elif op.code == O_GLORY_SCORED:
+        gain_glory(T, s, s.scored)
+    elif op.code == O_GLORY_FOES:
+        i = 0
+        for seat in range(T.n_players):
+            i += s.foes_hit >> seat & 1
+        gain_glory(T, s, i)
+    elif op.code == O_DESTROY_ONE:
+        open_event(s, EV_SPELL, op.level, op.defense, s.active)
+        push(s, Q_TARGET, index, 0, die)
+    elif op.code == O_DESTROY_PER_FOE:
+        open_event(s, EV_SPELL, op.level, op.defense, s.active)
+        for i in range(T.n_players - 1, 0, -1):
+            push(s, Q_TARGET, index, i, die)
+    elif op.code == O_DESTROY_CLASS:
+        for seat in range(T.n_players):
+            if seat == s.active:
+                continue
+            for i in range(s.player[seat].n_ready):
+                if unlocked(&s.player[seat].ready[i]) and shape(&s.player[seat].ready[i]) >> 3 == die >> 3:
+                    s.player[seat].ready[i].flags |= F_DOOMED
+                    doomed = True
+        if doomed:
+            open_event(s, EV_CLASS, die >> 3, 0, s.active)
+    elif op.code == O_DESTROYSPELL:
+        f.c = 2
+    elif op.code == O_ROTATE_ALL:
+        for i in range(p.n_ready):
+            if next_level(T, s, &p.ready[i], True, faces):
+                p.ready[i].flags |= F_MARK
+        push(s, Q_ROTATE, 1, 0, 0)
+    elif op.code == O_ROTATE_OWN or op.code == O_ROTATE_ANY:
+        push(s, Q_TARGET, index, 0, die)
+    elif op.code == O_DRAWROLL:
+        if s.stack[0].op == P_USE or s.stack[0].op == P_MAIN:
+            s.stack[0].a = 0                                              # a forced lock that draws: phase 2 goes on
+        push(s, Q_ROLL, 0, 0, 0)
+        push(s, Q_DRAW, op.n, s.active, 0)
+    elif op.code == O_CULL:
+        push(s, Q_CULL, op.n, 0, 0)

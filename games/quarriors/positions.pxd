@@ -1,0 +1,7 @@
+# cython: language_level=3
+"""Positions of Quarriors as dicts."""
+from games.quarriors.state cimport State
+from games.quarriors.tables cimport QuarriorsTables
+
+cdef dict write_dict(QuarriorsTables rules, const State *s)
+cdef read_dict(QuarriorsTables rules, State *s, dict position)
