@@ -176,9 +176,17 @@ cdef inline void take_idol(const Tables *t, State *s, int32_t m) noexcept nogil:
         return
     push(s, K_BONUS, m, 0, 0)
 
+cdef inline void spring_trap(const Tables *t, State *s, int32_t m) noexcept nogil:
+    """A rival's trap where the monster has come to stand, whatever brought it there (Q88)."""
+    cdef int32_t other
+    for other in range(t.players):
+        if other != owner(m) and has_bit(s.traps[other], s.at[m]):
+            s.traps[other] &= ~bit(s.at[m])
+            lose(s, m, TRAP_LOSS)
+
 cdef void place(const Tables *t, State *s, int32_t m, int32_t cell) noexcept nogil:
     """A monster comes to stand on a cell, whatever moved it; the idol goes with its carrier (rule 54)."""
-    cdef int32_t seat = owner(m), other
+    cdef int32_t seat = owner(m)
     s.at[m] = cell
     recount(t, s, seat)
     if s.idol_by == m:
@@ -186,10 +194,7 @@ cdef void place(const Tables *t, State *s, int32_t m, int32_t cell) noexcept nog
         if cell == home(t, s, seat):
             win(s, seat)
             return
-    for other in range(t.players):
-        if other != seat and has_bit(s.traps[other], cell):
-            s.traps[other] &= ~bit(cell)
-            lose(s, m, TRAP_LOSS)
+    spring_trap(t, s, m)
     if s.idol_by < 0 and s.idol_at == cell:
         take_idol(t, s, m)
 
@@ -277,9 +282,9 @@ cdef inline void hit(State *s, int32_t source, int32_t victim, int32_t damage, i
         f = push(s, K_HIT, source, victim, damage)
         f.d = kind
 
-cdef inline bint guards(const Tables *t, const State *s, int32_t g, int32_t victim) noexcept nogil:
-    """Rule 106; Q50, Q84."""
-    return (g != victim and s.at[g] >= 0 and s.powers[g] & LIVING_SHIELD and s.pool[g] > 0
+cdef inline bint guards(const Tables *t, const State *s, int32_t g, int32_t victim, int32_t source) noexcept nogil:
+    """Rule 106; Q50, Q84, Q87."""
+    return (g != victim and g != source and s.at[g] >= 0 and s.powers[g] & LIVING_SHIELD and s.pool[g] > 0
             and beside(t, s, g, victim))
 
 cdef bint strike_down(const Tables *t, State *s) noexcept nogil:
@@ -296,7 +301,7 @@ cdef bint strike_down(const Tables *t, State *s) noexcept nogil:
     if s.idol_by == f.b and f.d != PLAIN and f.a >= 0:                      # Q47: the idol first
         s.idol_by = -1
         if f.d == STRIKE:
-            push(s, K_STRIP, f.a, f.b, 0)
+            push(s, K_STRIP, f.a, f.b, 0 if beside(t, s, f.a, f.b) else 3)      # Q86: a guard farther off
         else:
             push(s, K_THROW, f.a, f.b, 0)
     return True
@@ -306,15 +311,16 @@ cdef bint strike_down(const Tables *t, State *s) noexcept nogil:
 
 cdef inline bint instant_fits(const Tables *t, const State *s, int32_t m, int32_t card, int32_t trigger,
                               int32_t context, int32_t subject) noexcept nogil:
-    """Rules 37, 87: the condition holds, energy and reaction tokens are there."""
+    """Rules 37, 38, 87: the condition holds, energy and reaction tokens are there; the monster may be at
+    rest; there is something to do (Q77)."""
     cdef const Card *c = card_of(t, s, m, card)
     if s.pool[m] < max(1, c.cost) or s.reactions[owner(m)] < c.reactions:
         return False
-    if trigger == TRIGGER_ATTACKED or trigger == TRIGGER_HURT:
-        return m == subject or c.mob_scope
-    if trigger == TRIGGER_ARRIVED:
-        return beside(t, s, m, context)
-    return True                                                             # rule 38: no action, even at rest
+    if (trigger == TRIGGER_ATTACKED or trigger == TRIGGER_HURT) and m != subject and not c.mob_scope:
+        return False
+    if trigger == TRIGGER_ARRIVED and not beside(t, s, m, context):
+        return False
+    return prog_possible(t, s, c.prog, m, owner(m), card)
 
 cdef int32_t list_instants(const Tables *t, const State *s, int32_t seat, int32_t trigger, int32_t context,
                            int32_t subject, int32_t *out) noexcept nogil:
@@ -334,8 +340,13 @@ cdef int32_t list_instants(const Tables *t, const State *s, int32_t seat, int32_
 
 cdef inline int32_t window_seat(const Tables *t, const State *s, const Frame *f) noexcept nogil:
     """Whom a window asks now, -1 when all have been asked (Q78)."""
+    cdef int32_t i = 0
     if f.a == TRIGGER_ARRIVED:
-        return (owner(f.c) + 1 + f.d) % t.players if f.d < t.players - 1 else -1
+        if f.d == t.players - 1:
+            return -1
+        while s.order[i] != owner(f.c):
+            i += 1
+        return s.order[(i + 1 + f.d) % t.players]
     return owner(f.c) if f.d == 0 else -1
 
 cdef void play_card(const Tables *t, State *s, int32_t m, int32_t card, int32_t prog, int32_t cost,
@@ -406,9 +417,12 @@ cdef inline bint wanted(const Tables *t, const State *s, const Effect *e, int32_
     return True
 
 cdef inline int32_t step_limit(const Tables *t, const State *s, const Effect *e, int32_t m) noexcept nogil:
-    """Rule 55: a carrier moves 1 hex, unless the card or a lasting bonus says otherwise."""
+    """Rule 55: a carrier moves 1 hex, unless the card or a lasting bonus says otherwise; a jump and the
+    Shrine of Movement (rule 116) take it 1 hex in any case."""
     if s.idol_by != m:
         return e.amount
+    if e.op == OP_JUMP or e.op == OP_MOVE_ANY:
+        return 1
     return min(<int32_t>e.amount, max(<int32_t>e.carry, 1 + s.carry[m] + modifiers(t, s).carry))
 
 cdef int32_t list_effect(const Tables *t, const State *s, const Frame *f, int32_t *out) noexcept nogil:
@@ -466,6 +480,8 @@ cdef int32_t list_effect(const Tables *t, const State *s, const Frame *f, int32_
                 c += 1
         return c
     if op == OP_TRAP:
+        if count_bits(s.traps[seat]) >= TOKEN_CAP:                          # Q89
+            return 0
         cells = free_hexes(t, s)
         for other in range(t.players):
             cells &= ~s.traps[other]
@@ -669,7 +685,7 @@ cdef void run_effect(const Tables *t, State *s, Frame *f) noexcept nogil:
                 attack.c += amount
 
 cdef void exchange(const Tables *t, State *s, int32_t m, int32_t target) noexcept nogil:
-    """Rule 91, Q53: two monsters change places; a carrier keeps the idol."""
+    """Rule 91, Q53, Q88: two monsters change places; a carrier keeps the idol."""
     cdef int8_t at = s.at[m]
     s.at[m] = s.at[target]
     s.at[target] = at
@@ -679,6 +695,8 @@ cdef void exchange(const Tables *t, State *s, int32_t m, int32_t target) noexcep
         s.idol_at = s.at[s.idol_by]
         if s.idol_at == home(t, s, owner(s.idol_by)):
             win(s, owner(s.idol_by))
+    spring_trap(t, s, m)
+    spring_trap(t, s, target)
 
 cdef void choose_effect(const Tables *t, State *s, Frame *f, int32_t id) noexcept nogil:
     """A choice of the running effect is made."""
@@ -969,7 +987,7 @@ cdef int32_t list_choices(const Tables *t, const State *s, int32_t *out) noexcep
         out[0] = A_PASS
         n = 1
         for m in range(3 * owner(f.b), 3 * owner(f.b) + 3):
-            if guards(t, s, m, f.b):
+            if guards(t, s, m, f.b, f.a):
                 out[n] = A_TARGET + m
                 n += 1
         return n if n > 1 else 0
@@ -1551,7 +1569,7 @@ cdef bint proceed(const Tables *t, State *s) noexcept nogil:
         if f.step == 2:
             return strike_down(t, s)
         for i in range(3 * owner(f.b), 3 * owner(f.b) + 3):
-            if s.powers[i] & LIVING_SHIELD and guards(t, s, i, f.b):
+            if s.powers[i] & LIVING_SHIELD and guards(t, s, i, f.b, f.a):
                 s.actor = owner(f.b)
                 return False
         f.step = 2
@@ -1650,7 +1668,7 @@ cdef void skip(const Tables *t, State *s) noexcept nogil:
         f.step = 2
     elif f.kind == K_STRIP:                                                 # rule 72, Q51
         pop(s)
-        if old.c == 0:
+        if old.c == 0 or old.c == 3:
             land_strike(t, s, old.a)
         else:
             s.idol_by = old.b

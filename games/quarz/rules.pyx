@@ -881,9 +881,12 @@ cdef class QuarzRules(Rules):
                 monster["held"] = v.held[m]
                 monster["figures"] = {"damage": v.damage[m], "move": v.move[m], "draw": v.draws[m], "carry": v.carry[m],
                                       "powers": [name for name, power in _POWERS.items() if v.powers[m] & power]}
-                forms = [card.munch.form for card in self.content.monsters[v.who[m]].cards
-                         if card.label in monster["slots"] and card.munch.form]
-                monster["form"] = forms[len(forms) - 1] if forms else ""
+                monster["form"] = ""                                        # rule 104: that of the last one munched
+                cards = self.content.monsters[v.who[m]].cards
+                for label in monster["slots"]:
+                    for card in cards:
+                        if card.label == label and card.munch.form:
+                            monster["form"] = card.munch.form
                 if observer >= 0 and seat != observer:
                     monster["unseen"] = monster.pop("draw")
         made["to_move"] = v.actor

@@ -110,7 +110,7 @@ cdef enum:                   # frames
     K_ATTACK = 19            # a: attacker; b: target; c: reduced by; d: negated; e: blocked
     K_BLOCK = 20             # a: target; b: how many more; c: lowest card that may go
     K_HIT = 21               # a: source; b: victim; c: damage; d: how
-    K_STRIP = 22             # a: source; b: carrier; c: 0 strike, 1 push in reach, 2 push from afar
+    K_STRIP = 22             # a: source; b: carrier; c: 0 strike, 1 push in reach, 2 push, 3 strike from afar
     K_THROW = 23             # a: source; b: former carrier
     K_KO = 24                # a: source; b: victim
     K_BONUS = 25             # a: monster

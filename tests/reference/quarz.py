@@ -508,14 +508,18 @@ class Game:
         if self.carrier == who:
             self.table["idol"] = list(cell)
             self.check_delivery()
-        trap = self.table["traps"].get(f"{cell[0]},{cell[1]}")
-        if trap is not None and trap != who[0]:
-            if cell == self.idol:
-                raise Outside("a trap under the idol")
-            del self.table["traps"][f"{cell[0]},{cell[1]}"]
-            self.lose(who, TRAP_DAMAGE)
+        if self.carrier is None and cell == self.idol and f"{cell[0]},{cell[1]}" in self.table["traps"]:
+            raise Outside("a trap under the idol")
+        self.spring_trap(who)
         if self.carrier is None and cell == self.idol:
             yield from self.take_idol(who)
+
+    def spring_trap(self, who: Who) -> None:
+        """A rival's trap under a monster that has just come there."""
+        key = f"{self.place(who)[0]},{self.place(who)[1]}"
+        if self.table["traps"].get(key, who[0]) != who[0]:
+            del self.table["traps"][key]
+            self.lose(who, TRAP_DAMAGE)
 
     def check_delivery(self) -> None:
         """56, 127."""
@@ -780,13 +784,11 @@ class Game:
         guards = [
             other
             for other in self.own(target[0])
-            if other != target and self.bonus(other, "living_shield") and self.monster(other)["energy"] > 0
-            if self.beside(other, target)
+            if other not in (target, who) and self.bonus(other, "living_shield") and self.monster(other)["energy"] > 0
+            if self.beside(other, target)  # Q84, Q87
         ]
         guard = yield from self.choose_monster(target[0], guards, may_pass=True)  # 106, Q49
         if guard is not None:
-            if guard == self.carrier or guard == who:
-                raise Outside("a living shield that carries the idol or attacks")
             victim = guard
         yield from self.suffer(who, victim, left)
 
@@ -810,8 +812,8 @@ class Game:
         yield from self.react(self.instants(victim[0], "hurt", victim, None))
 
     def struck_carrier(self, who: Who, victim: Who) -> Play:
-        """71, 72."""
-        cells = self.one_step(victim)
+        """71, 72; a guard may carry the idol out of the striker's reach (Q86)."""
+        cells, near = self.one_step(victim), self.beside(who, victim)
         self.table["carrier"] = None
         if not cells:
             self.table["idol"] = self.monster(who)["at"][:]
@@ -820,7 +822,8 @@ class Game:
         cell = yield from self.choose_cell(who[0], cells)
         idol = self.idol
         yield from self.arrive(victim, cell)
-        yield from self.arrive(who, idol)
+        if near:
+            yield from self.arrive(who, idol)
 
     def shot_carrier(self, who: Who) -> Play:
         """73, 74, Q56, Q57."""
@@ -990,14 +993,14 @@ class Game:
             yield from self.arrive(other, cell)
 
     def swap(self, who: Who, other: Who) -> Play:
-        """91, Q53."""
+        """91, Q53, Q88."""
         here, there = self.monster(who)["at"], self.monster(other)["at"]
-        if self.table["traps"].keys() & {f"{here[0]},{here[1]}", f"{there[0]},{there[1]}"}:
-            raise Outside("a swap onto a trap")
         self.monster(who)["at"], self.monster(other)["at"] = there, here
         if self.carrier in (who, other):
             self.table["idol"] = self.monster(self.carrier)["at"][:]
             self.check_delivery()
+        self.spring_trap(who)
+        self.spring_trap(other)
         yield from ()
 
     # The end of a turn and of the game

@@ -8,6 +8,7 @@ A case has `rule` (numbers of the rules table, or words such as "effect damage")
     only        the choices afterwards, all of them
     then        facts afterwards: "P1.2.energy", "idol", "carrier", "to_move", "winner", "points", ...
     error       part of the message with which the position is refused
+A table `given` at the head of a file holds for all its cases, unless they say otherwise.
 Expected values come from the rule text, the readings, the data files, or the geometry of the board.
 """
 
@@ -23,13 +24,21 @@ import pytest
 import games
 from engine_ext.errors import PositionError
 from engine_ext.position import Position, Rules
-from games.quarz.cards import PASSIVES, VOCABULARY
+from games.quarz.cards import PASSIVES, PUSH_SWAP, VOCABULARY
 from tests.games.quarz import elsewhere
+
+
+def cases_of(path: Path) -> list[dict[str, Any]]:
+    """The cases of a file, each with what the file gives to all of them."""
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert set(content) <= {"given", "case"}
+    return [{**case, "given": content.get("given", {}) | case.get("given", {})} for case in content["case"]]
+
 
 CASES = [
     pytest.param(case, id=f"{path.stem}: {case['name']}")
     for path in sorted((Path(__file__).parent / "cases").glob("*.toml"))
-    for case in tomllib.loads(path.read_text(encoding="utf-8"))["case"]
+    for case in cases_of(path)
 ]
 _RULES: dict[tuple[tuple[str, Any], ...], Rules] = {}
 
@@ -143,4 +152,28 @@ def test_every_effect_power_and_tile_has_a_case() -> None:
     wanted |= {f"shrine {shrine.name}" for shrine in content.shrines}
     wanted |= {f"time {tile.name}" for tile in content.time_tiles}
     wanted |= {f"favor {favor.value} {option.name}" for favor in content.favors for option in favor.options}
+    wanted |= {f"token {name}" for name in ("stun", "poison", "frost", "shield", "trap", "reaction", "mob")}
     assert wanted - words == set()
+
+
+def test_every_card_has_its_cases() -> None:
+    """Each ability, the munch effect of each physical card, the powers above each slot, each new form. A card
+    of which the data tell and no case does fails here; so does a case for a card that is not in the data."""
+    content = rules_for().content
+    words = {word for param in CASES for word in param.values[0]["rule"] if isinstance(word, str)}
+    wanted = {"ability Push/Swap"}
+    for monster in content.monsters:
+        wanted |= {f"slot {n} {monster.name}" for n, bonus in ((2, monster.slot2), (3, monster.slot3)) if bonus}
+        for card in monster.cards:
+            if card.ability == PUSH_SWAP:
+                wanted.add(f"munch {card.label}")
+                continue
+            wanted.add(f"ability {monster.name}: {card.ability}")
+            wanted.add(f"munch {monster.name}: {card.label}")
+            if card.munch.form:
+                wanted.add(f"form {card.munch.form}")
+    assert len([word for word in wanted if word.startswith("ability")]) == 16 * 4 + 1
+    assert len([word for word in wanted if word.startswith("munch")]) == 16 * 10 + 3
+    told = {word for word in words if re.match(r"ability |munch |slot |form ", word)}
+    assert wanted - told == set()
+    assert told - wanted == set()
