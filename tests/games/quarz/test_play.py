@@ -11,6 +11,7 @@ import games
 from engine_ext.errors import PositionError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
+from tests.games.quarz.invariants import watched_steps
 from tests.games.quarz.test_cases import choices, position_of, rules_for, take
 
 
@@ -41,20 +42,24 @@ def test_invariants_hold(players: int) -> None:
             assert scene["points"][seat] == sum(mob["shrines"]) + idol
 
 
+WATCHED = ("142", "143", "144", "145", "145 with a bonus", "146", "147", "148", "149", "150")
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_invariants_hold_step_by_step(players: int) -> None:
+    """Rules 131-150 (invariants.py) over some thousand random steps."""
+    rules = games.spec("quarz").make_rules({"players": players, "draft": "random", "tiles": "random"})
+    seen = watched_steps(rules, Stream(40 + players), 4_000)
+    assert not [name for name in WATCHED if not seen[name]]
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_invariants_hold_for_a_million_steps(players: int) -> None:
     rules = games.spec("quarz").make_rules({"players": players})
-    stream, steps = Stream(99), 0
-    while steps < 1_000_000:
-        position = rules.initial_position()
-        while not position.is_terminal():
-            actions = position.legal_actions()
-            position.apply_action(
-                position.sample(stream) if position.is_chance_node() else actions[stream.below(len(actions))]
-            )
-            assert position.check() == 0
-            steps += 1
+    seen = watched_steps(rules, Stream(99), 1_000_000)
+    print(f"{players} players: {dict(seen)}")
+    assert not [name for name in WATCHED if not seen[name]]
 
 
 def test_reaction_tokens_come_back_on_the_own_turn() -> None:
