@@ -1,4 +1,4 @@
-"""The base edition of Quarriors as a plain and slow model, written from the numbered rules alone.
+"""The base edition of Quarriors and the Lock rules as a plain and slow model, written from the numbered rules alone.
 
 Nothing here comes from the engine: cards and dice are read from the data file as they stand, a
 creature is an object, a turn is a generator that yields a node wherever somebody or chance decides.
@@ -9,7 +9,8 @@ readings, rulings and windows of docs/games/quarriors.md.
 One wording is the model's own: a creature is named by everything that tells it apart (`label`),
 where the engine counts (`#k`).
 
-All 53 cards are modelled.
+All 53 cards of the base set and all 26 of Quest of the Qladiator are modelled; quarriors_light_dark.py has
+the other edition.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ from math import comb, factorial
 from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).parents[2] / "games" / "quarriors" / "data" / "base.toml"
-KIND_ORDER = ("basic", "assistant", "creature", "spell")
+FOLDER = Path(__file__).parents[2] / "games" / "quarriors" / "data"
+FLAVOURS = ("normal", "light", "dark")
 GOALS = {2: 20, 3: 15, 4: 12}  # B25
 DRAW = 6  # B32
+UNLOCK = 2  # LK18
 EMPTY_CARDS = 4  # B82
 ROOM = 12  # creatures in a Ready Area
 ASKED = 500  # A103
@@ -36,29 +38,39 @@ TOGETHER = 8  # dice of one class rolled at one node
 
 @dataclass
 class Data:
-    """The dice and cards of the data file."""
+    """The dice and cards of one or more sets."""
 
     dice: dict[str, dict[str, Any]]
     cards: dict[str, dict[str, Any]]
     order: list[str]
 
     @staticmethod
-    def read() -> Data:
-        """Dice by class, cards by name, and the classes in order: basic, creatures, spells."""
-        table = tomllib.loads(DATA.read_text(encoding="utf-8"))
-        dice = {die["class"]: die for die in table["die"]}
-        basics = [name for name, die in dice.items() if die["kind"] in ("basic", "assistant")]
-        creatures = [name for name, die in dice.items() if die["kind"] == "creature"]
-        spells = [name for name, die in dice.items() if die["kind"] == "spell"]
-        return Data(dice, {card["name"]: card for card in table["card"]}, basics + creatures + spells)
+    def read(*sets: str, only_quarry: str = "") -> Data:
+        """Dice by class, cards by name, and the classes in order: basic, creatures, spells.
+
+        Of the set `only_quarry` only creatures and spells are taken (D5).
+        """
+        dice: dict[str, dict[str, Any]] = {}
+        cards: dict[str, dict[str, Any]] = {}
+        for name in sets:
+            table = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+            kinds = {die["class"]: die["kind"] for die in table["die"]}
+            for die in table["die"]:
+                if name != only_quarry or die["kind"] in ("creature", "spell"):
+                    dice[die["class"]] = die
+            for card in table["card"]:
+                if name != only_quarry or kinds[card["class"]] in ("creature", "spell"):
+                    cards[card["name"]] = card
+
+        def of(*kinds: str) -> list[str]:
+            return [name for name, die in dice.items() if die["kind"] in kinds]
+
+        return Data(dice, cards, of("large") + of("basic", "assistant") + of("creature") + of("spell"))
 
     def number(self, name: str, face: int) -> int:
         """A face's number: identical faces go by the first."""
         faces = self.dice[name]["faces"]
         return next(index for index, other in enumerate(faces) if other == faces[face])
-
-
-DATA_FILE = Data.read()
 
 
 @dataclass(eq=False)
@@ -75,7 +87,7 @@ class Die:
 
 @dataclass(eq=False)
 class Creature:
-    """A creature in a Ready Area."""
+    """A creature in a Ready Area, or a die in its Locked Area (LK11)."""
 
     name: str
     face: int
@@ -86,6 +98,8 @@ class Creature:
     zero: bool = False  # its attack is 0 for the rest of the turn (A16)
     safe: bool = False  # it returned and takes no more damage in this attack (A20)
     recopied: bool = False  # A39
+    locked: bool = False
+    new: bool = False  # locked by its owner this turn (LK7)
 
     def shown(self) -> tuple[str, int]:
         """Class and face it counts as (A38, A43)."""
@@ -114,6 +128,7 @@ class Player:
     creatures: list[Creature] = field(default_factory=list)
     spells: list[Die] = field(default_factory=list)
     aside: list[str] = field(default_factory=list)  # A25
+    locked: Creature | None = None  # LK1
 
 
 @dataclass
@@ -174,12 +189,13 @@ def bursts(face: dict[str, Any]) -> int:
 
 
 def burst_fits(effect: dict[str, Any], face: dict[str, Any]) -> bool:
-    """B49, B51, B53: `*` exactly one, `**` exactly two, `*/**` either, none any."""
-    return bursts(face) in {None: (0, 1, 2), "*": (1,), "**": (2,), "*/**": (1, 2)}[effect.get("burst")]
+    """B49, B51, B53: `*` exactly one, `**` exactly two, `*/**` either, `-` none, nothing said: any face."""
+    fitting = {None: (0, 1, 2), "-": (0,), "*": (1,), "**": (2,), "*/**": (1, 2)}
+    return bursts(face) in fitting[effect.get("burst")]
 
 
 class Game:
-    """A game of the base edition.
+    """A game of the base edition, with `qladiator` also of the Lock rules.
 
     `wilds` names cards beside the basic ones; chance deals the rest (B4, B5). `bag`, for practice games,
     is what every player begins with instead of B9; the other dice lie on their cards.
@@ -191,17 +207,28 @@ class Game:
         wilds: list[str] | None = None,
         max_turns: int = 100,
         bag: dict[str, int] | None = None,
+        qladiator: bool = False,
     ) -> None:
+        self.data = self.read_data(qladiator)
         self.players = [Player() for _ in range(players)]
         self.wilds: dict[str, int] = {}  # dice by class
         self.card: dict[str, dict[str, Any]] = {}  # card by class
         self.fixed = list(wilds or [])
-        self.first_bag = Counter(bag or {"Basic Quiddity": 8, "Assistant": 4})
+        self.first_bag = Counter(bag or self.usual_bag())
         self.max_turns = max_turns
-        self.turn = self.phase = self.active = self.quiddity = self.captures = self.decisions = 0
+        self.turn = self.phase = self.active = self.captures = self.decisions = 0
+        self.floating: Counter[str] = Counter()  # Quiddity by flavour
         self.winners: list[int] = []
         self._run = self._play()
         self.node: Node | None = next(self._run)
+
+    def read_data(self, qladiator: bool) -> Data:
+        """The sets in play."""
+        return Data.read("base", *(["qladiator"] if qladiator else []))
+
+    def usual_bag(self) -> dict[str, int]:
+        """B9."""
+        return {"Basic Quiddity": 8, "Assistant": 4}
 
     # ------------------------------------------------------------------ stepping
 
@@ -234,15 +261,19 @@ class Game:
 
     def face(self, name: str, face: int) -> dict[str, Any]:
         """A face of a die."""
-        return DATA_FILE.dice[name]["faces"][face]
+        return self.data.dice[name]["faces"][face]
 
     def kind(self, name: str) -> str:
         """A die's kind."""
-        return DATA_FILE.dice[name]["kind"]
+        return self.data.dice[name]["kind"]
 
     def classes(self) -> list[str]:
         """The classes in play, in order."""
-        return [name for name in DATA_FILE.order if name in self.card]
+        return [name for name in self.data.order if name in self.card]
+
+    def dice_classes(self) -> list[str]:
+        """The classes of dice that are rolled, in order."""
+        return self.classes()
 
     def clockwise(self, seat: int) -> list[int]:
         """The seat and the others, clockwise."""
@@ -256,9 +287,9 @@ class Game:
         """Creatures are asked in class order, then by face, copy, attached spells and boosts."""
 
         def place(die: tuple[str, Any]) -> tuple[int, Any]:
-            return DATA_FILE.order.index(die[0]), die[1]
+            return self.data.order.index(die[0]), die[1]
 
-        copy = place(creature.copy) if creature.copy else (len(DATA_FILE.order), 0)
+        copy = place(creature.copy) if creature.copy else (len(self.data.order), 0)
         attached = tuple(sorted(place(die.key()) for die in creature.attached))
         return *place((creature.name, creature.face)), copy, attached, creature.attack, creature.defense
 
@@ -266,9 +297,21 @@ class Game:
         """A seat's creatures in order."""
         return sorted(self.players[seat].creatures, key=self.rank)
 
+    def area(self, seat: int) -> list[Creature]:
+        """A seat's creatures in order and its locked die (A111)."""
+        locked = self.players[seat].locked
+        return self.ordered(seat) + ([locked] if locked else [])
+
     def effects(self, creature: Creature, on: str, do: str | None = None) -> list[dict[str, Any]]:
-        """A creature's effects of a kind, by the card and face it shows."""
+        """A creature's effects of a kind, by the card and face it shows.
+
+        A locked die has the permanent abilities of its Lock line only, other creatures do not have them (A112).
+        """
         name, face = creature.shown()
+        if creature.locked and on not in ("static", "onlock"):
+            return []
+        if creature.locked and on == "static":
+            on = "locked"
         return [
             effect
             for effect in self.card[name].get("effects", [])
@@ -289,8 +332,8 @@ class Game:
         ]
 
     def level(self, creature: Creature) -> int:
-        """A creature's level."""
-        return self.face(*creature.shown())["level"]
+        """A creature's level; 0 if locked (LK11)."""
+        return 0 if creature.locked else self.face(*creature.shown())["level"]
 
     def basic_quiddity(self, seat: int) -> int:
         """Basic Quiddity dice in pile and pool."""
@@ -304,17 +347,19 @@ class Game:
             if value == "bq":
                 return self.basic_quiddity(seat)
             if value == "all_creatures":
-                return sum(len(player.creatures) for player in self.players)  # A49
+                return sum(len(self.area(owner)) for owner in range(len(self.players)))  # A49
             return int(value)
         return int(self.face(*creature.shown())[which])
 
     def static_bonus(self, seat: int, creature: Creature, which: str) -> int:
         """What own and other creatures' permanent abilities add."""
         total = 0
-        for other in self.players[seat].creatures:
+        others = len(self.area(seat)) - 1  # A111
+        for other in self.area(seat):
             for effect in self.effects(other, "static", which):
+                if effect.get("when") == "alone" and others:
+                    continue
                 if (effect["target"] == "self") == (other is creature):
-                    others = len(self.players[seat].creatures) - 1
                     total += others if effect["n"] == "others" else effect["n"]
         return total
 
@@ -323,8 +368,8 @@ class Game:
         return sum(effect["n"] for die in creature.attached for effect in self.spell_effects(die, "attached", which))
 
     def attack_of(self, seat: int, creature: Creature) -> int:
-        """Attack with all boosts."""
-        if creature.zero:
+        """Attack with all boosts; 0 if locked (LK11)."""
+        if creature.zero or creature.locked:
             return 0
         return (
             self.printed(seat, creature, "attack")
@@ -334,7 +379,9 @@ class Game:
         )
 
     def defense_of(self, seat: int, creature: Creature, bare: bool = False) -> int:
-        """Defence with all boosts; `bare` leaves attached spells out (A52)."""
+        """Defence with all boosts; `bare` leaves attached spells out (A52); 0 if locked (LK11)."""
+        if creature.locked:
+            return 0
         return (
             self.printed(seat, creature, "defense")
             + self.static_bonus(seat, creature, "defense")
@@ -349,13 +396,14 @@ class Game:
         face = self.face(die.name, die.face)
         return [
             effect
-            for effect in self.card[die.name].get("effects", [])
+            for effect in self.card.get(die.name, {}).get("effects", [])
             if effect["on"] == "face" and face.get(effect["face"]) and burst_fits(effect, face)
         ]
 
-    def money(self, die: Die) -> int:
-        """Quiddity of a pool die."""
-        return 0 if die.face is None else self.face(die.name, die.face).get("quiddity", 0)
+    def money(self, die: Die) -> tuple[str, int]:
+        """Flavour and Quiddity of a pool die."""
+        face = {} if die.face is None else self.face(die.name, die.face)
+        return face.get("flavour", "normal"), face.get("quiddity", 0)
 
     def name_of(self, seat: int, creature: Creature) -> str:
         """A creature as target, host or defender."""
@@ -378,8 +426,9 @@ class Game:
         """B87, A100: most Glory, then most dice in the Ready Area, then shared."""
 
         def standing(player: Player) -> tuple[int, int]:
-            attached = sum(len(creature.attached) for creature in player.creatures)
-            return player.glory, len(player.creatures) + len(player.spells) + attached
+            creatures = player.creatures + ([player.locked] if player.locked else [])
+            attached = sum(len(creature.attached) for creature in creatures)
+            return player.glory, len(creatures) + len(player.spells) + attached
 
         best = max(standing(player) for player in self.players)
         self.winners = [seat for seat, player in enumerate(self.players) if standing(player) == best]
@@ -390,32 +439,53 @@ class Game:
         if self.empty_cards() >= EMPTY_CARDS:
             self.rank_and_end()
 
-    def pay(self, price: int) -> None:
+    def spent_pile(self, seat: int) -> Counter[str]:
+        """Where dice that are spent go (B16)."""
+        return self.players[seat].used
+
+    def at_hand(self, flavour: str = "") -> int:
+        """Quiddity the active player can pay, of one flavour or of all."""
+        money = [self.money(die) for die in self.players[self.active].pool] + list(self.floating.items())
+        return sum(count for kind, count in money if flavour in ("", kind))
+
+    def payments(self, price: int, needed: str = "") -> dict[str, dict[str, int]]:
+        """The ways to pay a price, with at least 1 of a flavour if one is needed (A80, A81, D21, D23)."""
+        ways = {}
+        for light in range(min(self.at_hand("light"), price) + 1):
+            for dark in range(min(self.at_hand("dark"), price - light) + 1):
+                way = {"normal": price - light - dark, "light": light, "dark": dark}
+                if way["normal"] <= self.at_hand("normal") and (not price or not needed or way[needed]):
+                    ways[f"pay {light} light {dark} dark"] = way
+        return ways
+
+    def pay(self, price: int, needed: str = "") -> Steps:
+        """The player names the flavours of a payment."""
+        self.pay_exactly((yield from self.ask(self.active, self.payments(price, needed))))
+
+    def pay_exactly(self, way: dict[str, int]) -> None:
         """Floating Quiddity first, then the largest dice; what is over floats (A76, A77)."""
         player = self.players[self.active]
-        while self.quiddity < price:
-            best = min(
-                (die for die in player.pool if self.money(die)),
-                key=lambda die: (-self.money(die), DATA_FILE.order.index(die.name), die.face),
-            )
-            player.pool.remove(best)
-            player.used[best.name] += 1  # B16
-            self.quiddity += self.money(best)
-        self.quiddity -= price
-
-    def at_hand(self) -> int:
-        """Quiddity the active player can pay."""
-        return self.quiddity + sum(self.money(die) for die in self.players[self.active].pool)
+        for flavour, price in way.items():
+            while self.floating[flavour] < price:
+                best = min(
+                    (die for die in player.pool if self.money(die)[0] == flavour and self.money(die)[1]),
+                    key=lambda die: (-self.money(die)[1], self.data.order.index(die.name), die.face),
+                )
+                player.pool.remove(best)
+                self.spent_pile(self.active)[best.name] += 1
+                self.floating[flavour] += self.money(best)[1]
+            self.floating[flavour] -= price
 
     # ------------------------------------------------------------------ drawing and rolling
 
     def draw(self, seat: int, wanted: int) -> Steps:
-        """B32, B34 to B36: from the bag to the pool, the pile is put in when the bag is empty."""
+        """B32, B34 to B36: from the bag to the pool, the pile is put in when the bag is empty. Returns the dice."""
         player = self.players[seat]
+        drawn: list[Die] = []
         while wanted:
             if not player.bag.total():
                 if not player.used.total():
-                    return
+                    break
                 player.bag, player.used = player.used, Counter()
             count = player.bag.total()
             need = min(wanted, count)
@@ -431,14 +501,16 @@ class Game:
                 count -= held
                 need -= k
                 player.bag[name] -= k
-                player.pool += [Die(name) for _ in range(k)]
+                drawn += [Die(name) for _ in range(k)]
+                player.pool += drawn[len(drawn) - k :]
+        return drawn
 
     def roll(self, name: str, dice: int) -> Steps:
         """The faces of some dice of a class, as a sorted list."""
         faces = []
         while dice:
             together = min(dice, TOGETHER)
-            numbers = [DATA_FILE.number(name, face) for face in range(6)]
+            numbers = [self.data.number(name, face) for face in range(6)]
             weight = Counter(numbers)
             outcomes = {}
             for result in combinations_with_replacement(sorted(weight), together):
@@ -452,12 +524,24 @@ class Game:
             dice -= together
         return faces
 
-    def roll_pool(self, seat: int) -> Steps:
-        """Roll every die of the pool that shows no face."""
-        for name in self.classes():
-            while dice := [die for die in self.players[seat].pool if die.name == name and die.face is None][:TOGETHER]:
-                for die, face in zip(dice, (yield from self.roll(name, len(dice))), strict=True):
+    def roll_dice(self, dice: list[Die]) -> Steps:
+        """Roll these dice of the active player's pool, class by class."""
+        for name in self.dice_classes():
+            left = [die for die in dice if die.name == name]
+            while left:
+                together, left = left[:TOGETHER], left[TOGETHER:]
+                for die, face in zip(together, (yield from self.roll(name, len(together))), strict=True):
                     die.face = face
+
+    def draw_and_roll(self, count: int) -> Steps:
+        """`drawroll`: draw dice and roll them, those only (A88). Returns them."""
+        drawn = yield from self.draw(self.active, count)
+        yield from self.roll_dice(drawn)
+        return drawn
+
+    def something_to_draw(self, seat: int) -> bool:
+        """Whether a draw would bring anything (A86)."""
+        return bool((self.players[seat].bag + self.players[seat].used).total())
 
     # ------------------------------------------------------------------ the game
 
@@ -472,44 +556,58 @@ class Game:
     def _set_up(self) -> Steps:
         """B2 to B9."""
         for name in ("Basic Quiddity", "Assistant", "Portal"):
-            self.card[name] = DATA_FILE.cards[name]
-        for name in self.fixed:
-            self.card[DATA_FILE.cards[name]["class"]] = DATA_FILE.cards[name]
-        for kind, wanted in (("creature", 7), ("spell", 3)):
-            while sum(self.kind(name) == kind for name in self.card) < wanted:
-                left = [
-                    card
-                    for card in DATA_FILE.cards.values()
-                    if self.kind(card["class"]) == kind and card["class"] not in self.card
-                ]
-                card = yield from self.chance({f"deal {c['name']}": (Fraction(1, len(left)), c) for c in left})
-                self.card[card["class"]] = card
+            self.card[name] = self.data.cards[name]
+        yield from self.deal({"creature": 7, "spell": 3})
         seats = len(self.players)
         dice = {"Basic Quiddity": 8 * seats, "Assistant": 4 * seats + 2}  # I1
         self.wilds = {name: dice.get(name, 5) - seats * self.first_bag[name] for name in self.card}
         for player in self.players:
             player.bag = Counter(self.first_bag)
 
+    def deal(self, wanted: dict[str, int]) -> Steps:
+        """The cards named beforehand, then uniformly one card after another of classes not yet there (B4, B5)."""
+        for name in self.fixed:
+            self.card[self.data.cards[name]["class"]] = self.data.cards[name]
+        for kind, count in wanted.items():
+            while sum(self.kind(name) == kind for name in self.card) < count:
+                left = [
+                    card
+                    for card in self.data.cards.values()
+                    if self.kind(card["class"]) == kind and card["class"] not in self.card
+                ]
+                card = yield from self.chance({f"deal {c['name']}": (Fraction(1, len(left)), c) for c in left})
+                self.card[card["class"]] = card
+
+    def phases(self) -> list[Any]:
+        """B21."""
+        return [self._score, self._roll, self._summon, self._attack, self._capture, self._clean_up]
+
+    def usual_captures(self) -> int:
+        """B78."""
+        return 1
+
     def _turn(self) -> Steps:
         """B21."""
-        self.quiddity = self.discount = self.scored = self.decisions = 0
-        self.captures = 1
+        self.discount = self.scored = self.decisions = 0
+        self.floating = Counter()
+        self.captures = self.usual_captures()
         self.summoned: Counter[str] = Counter()
         self.hit: set[int] = set()  # rivals with a creature lost to the attack (A70)
         self.charmed: set[int] = set()  # seats whose destroyed creatures go to the pool (A14)
         self.attackers: list[Attacker] = []
+        self.attacked = False  # phase 4 is over
+        self.locked_one = False  # LK3
         self.defender: int | None = None
         self.defence_bare = False
         self.first_fallen = False
-        phases = (self._score, self._roll, self._summon, self._attack, self._capture, self._clean_up)
-        for number, phase in enumerate(phases, 1):
+        for number, phase in enumerate(self.phases(), 1):
             self.phase = number
             yield from phase()
-        for player in self.players:  # I28
-            for creature in player.creatures:
+        for seat in range(len(self.players)):  # I28
+            for creature in self.area(seat):
                 creature.attack = creature.defense = 0
-                creature.zero = creature.safe = creature.recopied = False
-        self.quiddity = 0  # B57
+                creature.zero = creature.safe = creature.recopied = creature.new = False
+        self.floating = Counter()  # B57
         self.players[self.active].turns += 1
         self.turn += 1
         self.active = (self.active + 1) % len(self.players)
@@ -533,6 +631,8 @@ class Game:
             for effect in self.effects(creature, "score"):  # nothing to choose and nothing to wait for
                 self.captures += effect["n"] if effect["do"] == "captures" else 0
                 self.discount += effect["n"] if effect["do"] == "discount" else 0
+        if player.locked:
+            glory += sum(effect["n"] for effect in self.effects(player.locked, "static", "glory"))  # LK9
         self.gain(seat, glory)
         culling = [effect for creature in scorers for effect in self.effects(creature, "score", "cullspells")]
         if culling:
@@ -541,12 +641,22 @@ class Game:
             self.leave(seat, creature)
             player.used[creature.name] += 1
         yield from self.resolve(abilities)
-        for _ in scorers:  # B28
-            options = {f"cull {name}": name for name in self.classes() if player.used[name]}
-            name = yield from self.ask(seat, options, done=True)
+        yield from self.cull_up_to(self.free_culls(scorers))
+
+    def free_culls(self, scorers: list[Creature]) -> int:
+        """B28."""
+        return len(scorers)
+
+    def cull_up_to(self, count: int) -> Steps:
+        """Up to so many dice of the pile. Returns how many."""
+        for culled in range(count):
+            options = {f"cull {name}": name for name in self.classes() if self.players[self.active].used[name]}
+            name = yield from self.ask(self.active, options, done=True)
             if name is None:
-                break
+                return culled
             self.cull(name)
+            yield from self.check_states()
+        return count
 
     def leave(self, seat: int, creature: Creature) -> None:
         """A creature leaves the Ready Area, its spells go to the pile (B88)."""
@@ -596,7 +706,7 @@ class Game:
             options: dict[str, Any] = {}
             for die in player.spells:
                 options[f"cull ready {die.name} {die.face}"] = (player.spells, die)
-            for creature in player.creatures:
+            for creature in self.area(self.active):
                 for die in creature.attached:
                     options[f"cull attached {die.name} {die.face}"] = (creature.attached, die)
             for die in player.pool:
@@ -645,7 +755,7 @@ class Game:
                 for name in self.classes()
                 if self.kind(name) == "spell" and self.wilds[name] and self.card[name]["cost"] <= limit
             }
-        if effect["do"] == "cullcapture":  # A63
+        if effect["do"] in ("cullcapture", "cull"):  # A63
             return {f"cull {name}": name for name in self.classes() if player.used[name]}
         if effect["do"] == "fetch":  # A67
             return {
@@ -654,7 +764,7 @@ class Game:
                 if self.kind(name) in ("creature", "assistant") and player.used[name] > (name == ability.die)
             }
         if effect["do"] == "drawpool":
-            return {"": None} if player.bag.total() + player.used.total() else {}
+            return {"": None} if self.something_to_draw(seat) else {}
         return {"": None}
 
     def _on_score_swap(self, effect: dict[str, Any], ability: Ability) -> Steps:
@@ -688,6 +798,9 @@ class Game:
         self.players[self.active].used[name] -= 1
         self.players[self.active].pool.append(Die(name))
 
+    def _on_score_cull(self, effect: dict[str, Any], ability: Ability) -> Steps:
+        yield from self.cull_up_to(effect["n"])
+
     def _on_score_drawpool(self, effect: dict[str, Any], ability: Ability) -> Steps:
         yield from self.draw(self.active, effect["n"])
         yield from self.check_states()
@@ -696,38 +809,62 @@ class Game:
 
     def _roll(self) -> Steps:
         """B32, B33, B39."""
-        yield from self.draw(self.active, DRAW)
-        yield from self.roll_pool(self.active)
+        yield from self.draw_for_turn(DRAW)
         while True:
-            use = yield from self.ask(self.active, self.uses(), done=True)
-            if use is None:
+            options = self.uses() | self.locks() | self.unlocks()
+            choice = yield from self.ask(self.active, options, done=True)
+            if choice is not None:
+                yield from choice[0](*choice[1:])
+            elif not (yield from self.forced_lock()):
                 return
-            yield from self.use(*use)
 
-    def uses(self) -> dict[str, Any]:
-        """Immediate faces of the pool and which of their symbols are used."""
+    def draw_for_turn(self, count: int) -> Steps:
+        """What a locked die says counts too; then everything in the pool is rolled."""
         player = self.players[self.active]
-        something = bool(player.bag.total() + player.used.total())
+        if player.locked:
+            count += sum(effect["n"] for effect in self.effects(player.locked, "static", "draws"))
+            count -= sum(effect["n"] for effect in self.effects(player.locked, "static", "fewer"))
+        yield from self.draw(self.active, max(0, count))
+        for die in player.pool:  # B33
+            die.face = None
+        yield from self.roll_dice(player.pool)
+
+    def uses(self, dice: list[Die] | None = None) -> dict[str, Any]:
+        """Immediate faces of the pool, or of some of its dice, and which of their symbols are used."""
+        something = self.something_to_draw(self.active)
         options: dict[str, Any] = {}
-        for die in player.pool:
-            if die.face is None:
+        for die in self.players[self.active].pool:
+            if die.face is None or (dice is not None and die not in dice):
                 continue
             name, face = f"use {die.name} {die.face}", self.face(die.name, die.face)
-            if self.face_effects(die):
-                options[name] = (die, "card")
+            effects = self.face_effects(die)
+            if effects:
+                if self.works_on_face(die, effects):
+                    options[name] = (self.use, die, "card")
             elif face.get("draw") and face.get("reroll"):  # B47, A83
                 if something:
-                    options[name] = (die, "both")
-                options[f"{name}: re-roll only"] = (die, "reroll")
-                options[f"{name}: draw only"] = (die, "draw")
+                    options[name] = (self.use, die, "both")
+                options[f"{name}: re-roll only"] = (self.use, die, "reroll")
+                if something or self.refills_itself():
+                    options[f"{name}: draw only"] = (self.use, die, "draw")
             elif face.get("draw"):
-                options[name] = (die, "draw")
+                if something or self.refills_itself():
+                    options[name] = (self.use, die, "draw")
             elif face.get("reroll"):
-                options[name] = (die, "reroll")
+                options[name] = (self.use, die, "reroll")
         return options
 
+    def refills_itself(self) -> bool:
+        """Whether a die that is spent can be drawn again at once (K2, A86)."""
+        return True
+
+    def works_on_face(self, die: Die, effects: list[dict[str, Any]]) -> bool:
+        """Whether using an immediate face does something (A86)."""
+        draws_only = all(effect["do"] == "drawroll" for effect in effects)
+        return not draws_only or self.something_to_draw(self.active) or self.refills_itself()
+
     def use(self, die: Die, symbols: str) -> Steps:
-        """B40: the die is spent unless it is rolled again; then the effects."""
+        """B40: the die is spent unless it is rolled again; then the effects. Returns the dice rolled."""
         player = self.players[self.active]
         face = self.face(die.name, die.face)
         draw = others = 0
@@ -751,49 +888,244 @@ class Game:
             die.face = None
         else:
             player.pool.remove(die)
-            player.used[die.name] += 1
+            self.spent_pile(self.active)[die.name] += 1
             if lone is not None and (player.bag + player.used).total() == player.bag[die.name] + player.used[die.name]:
                 player.used[die.name] -= 1  # K2, A87
                 player.pool.append(Die(die.name, lone))
-                return
-        self.quiddity += gained
+                return []
+        self.floating[face.get("flavour", "normal")] += gained
+        rolled = [die] if again else []
         for _ in range(others):  # A85
             options = {f"reroll {other.name} {other.face}": other for other in player.pool if other.face is not None}
             other = yield from self.ask(self.active, options, done=True)
             if other is None:
                 break
             other.face = None
-        yield from self.draw(self.active, draw)
-        yield from self.roll_pool(self.active)
+            rolled.append(other)
+        rolled += yield from self.draw(self.active, draw)
+        yield from self.roll_dice(rolled)
+        yield from self.check_states()
+        return rolled
+
+    def fresh(self, dice: list[Die]) -> Steps:
+        """A84: after phase 2 the immediate faces of a roll may be used right after it, those only."""
+        while True:
+            choice = yield from self.ask(self.active, self.uses(dice), done=True)
+            if choice is None:
+                return
+            _, used, symbols = choice
+            dice = [die for die in dice if die is not used] + (yield from self.use(used, symbols))
+
+    # ------------------------------------------------------------------ the Locked Area
+
+    def locks(self) -> dict[str, Any]:
+        """LK2, LK3, LK21: Lock faces of the pool and where they may be locked."""
+        seat = self.active
+        options: dict[str, Any] = {}
+        for die in self.players[seat].pool:
+            if die.face is None or not self.face(die.name, die.face).get("lock"):
+                continue
+            if not self.locked_one:
+                options[f"lock {die.name} {die.face}"] = (self.lock, die, seat)
+            given = any(effect["do"] == "lockrival" for effect in self.card[die.name].get("effects", []))
+            if given:
+                for rival in self.rivals(seat):
+                    options[f"lock {die.name} {die.face} with {rival}"] = (self.lock, die, rival)
+        return options
+
+    def lock(self, die: Die, seat: int) -> Steps:
+        """LK2, LK5, LK22, LK23. Returns the dice that its Lock effect rolled."""
+        self.players[self.active].pool.remove(die)
+        self.unlock(seat)
+        locked = self.players[seat].locked = Creature(die.name, die.face, locked=True)
+        if seat == self.active:
+            self.locked_one = locked.new = True
+        yield from self.check_states()
+        return (yield from self.carry_out(self.effects(locked, "onlock")))
+
+    def forced_lock(self) -> Steps:
+        """LK4, A109. Returns whether phase 2 goes on, a Lock effect having rolled dice."""
+        rolled: list[Die] = []
+        while not self.locked_one and (options := self.locks()):
+            choice = yield from self.ask(self.active, options)
+            rolled += yield from choice[0](*choice[1:])
+        return bool(rolled)
+
+    def unlock(self, seat: int) -> None:
+        """LK6, B88, A105: the locked die, if there is one, goes to its owner's pile."""
+        player = self.players[seat]
+        if player.locked:
+            for spell in player.locked.attached:
+                player.used[spell.name] += 1
+            pile = self.spent_pile(seat) if seat == self.active else player.used
+            pile[player.locked.name] += 1
+            player.locked = None
+
+    def unlocks(self) -> dict[str, Any]:
+        """LK18 to LK20, A107, A108, A114: locked dice that can be paid off."""
+        options: dict[str, Any] = {}
+        for seat in self.clockwise(self.active):
+            locked = self.players[seat].locked
+            if (
+                locked
+                and not locked.new
+                and not self.effects(locked, "static", "nopayoff")
+                and self.at_hand() >= UNLOCK
+            ):
+                options[f"unlock {seat}"] = (self.pay_off, seat)
+        return options
+
+    def pay_off(self, seat: int) -> Steps:
+        """LK18, LK24."""
+        yield from self.pay(UNLOCK)
+        self.unlock(seat)
+        yield from self.check_states()
+
+    # ------------------------------------------------------------------ effects that are carried out one after another
+
+    def carry_out(self, effects: list[dict[str, Any]], spell_of: int | None = None) -> Steps:
+        """D30: a `then` step only if the one before it was carried out. Returns the dice rolled."""
+        rolled: list[Die] = []
+        done = True
+        for effect in effects:
+            if effect.get("then") and not done:
+                continue
+            done = True
+            if effect["do"] == "drawroll":
+                rolled += yield from self.draw_and_roll(effect["n"])
+                yield from self.check_states()
+            else:
+                done = yield from getattr(self, "_do_" + effect["do"])(effect, spell_of)
+        return rolled
+
+    def _do_quiddity(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
+        self.floating[effect.get("flavour", "normal")] += effect["n"]
+        return True
+        yield
+
+    def _do_captures(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
+        self.captures += effect["n"]
+        return True
+        yield
+
+    def _do_glory(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
+        counts = {"scored": self.scored, "foes_hit": len(self.hit)}
+        self.gain(self.active, counts.get(effect["n"], effect["n"]))
+        return True
+        yield
+
+    def _do_cull(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
+        return bool((yield from self.cull_up_to(effect["n"])))
+
+    def _do_attack(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
+        for creature in self.area(self.active):  # of use to a locked one only if it is turned (LK17)
+            creature.attack += effect["n"]
+            self.adjust(creature, effect["n"])
+        return True
+        yield
+
+    def _do_rotate(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
+        seat = self.active
+        if effect["target"] == "own_creatures":
+            chosen = [(seat, creature) for creature in self.area(seat)]
+        else:
+            options = {self.name_of(*target): target for target in self.rotatable(effect, spell_of)}
+            chosen = [(yield from self.ask(seat, options))]
+        for owner, creature in chosen:
+            if faces := self.rotations(creature, effect["to"]):
+                face = yield from self.ask(seat, {f"rotate {creature.name} {face}": face for face in faces})
+                before = self.face(creature.name, creature.face).get("attack", 0)
+                creature.face = face
+                self.adjust(creature, self.face(creature.name, face)["attack"] - before)
+                if creature.locked:  # LK17
+                    self.players[owner].locked = None
+                    self.players[owner].creatures.append(creature)
+                    creature.locked = creature.new = False
+        return True
+
+    def _do_destroyspell(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
+        seat, target = yield from self.ask(self.active, self.spell_targets())
+        player = self.players[seat]
+        if isinstance(target, Die):
+            player.spells.remove(target)
+            player.used[target.name] += 1
+            return True
+        hosts = {
+            self.name_of(seat, creature): creature
+            for creature in self.area(seat)
+            if any(die.key() == target for die in creature.attached)
+        }
+        host = yield from self.ask(self.active, hosts)
+        before = self.attached_bonus(host, "attack")
+        die = next(die for die in host.attached if die.key() == target)
+        host.attached.remove(die)
+        player.used[die.name] += 1
+        self.adjust(host, self.attached_bonus(host, "attack") - before)
+        return True
+
+    def _do_destroy(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
+        """Death Incantation, Death Spell and their like (A9, A10)."""
+        targets = self.targets(effect, spell_of)
+        if effect["target"] == "one_per_foe":
+            groups = [[t for t in targets if t[0] == rival] for rival in self.rivals(self.active)]
+        else:
+            groups = [targets]
+        doomed = []
+        for group in groups:
+            if group:
+                doomed.append((yield from self.ask(self.active, {self.name_of(*target): target for target in group})))
+        return bool((yield from self.destroy(doomed, self.cause_of(effect, spell_of), self.active)))
 
     # ------------------------------------------------------------------ phase 3
 
     def _summon(self) -> Steps:
         """B58 to B65, A89."""
-        seat, player = self.active, self.players[self.active]
+        player = self.players[self.active]
         for die in list(player.pool):
-            if self.face(die.name, die.face).get("spell") and not self.face_effects(die):
+            if self.is_spell_face(die):
                 player.pool.remove(die)
                 player.spells.append(die)
         yield from self.before_summons()
         while True:
-            options: dict[str, Any] = {}
-            for die in player.pool:
-                price = self.summon_price(die)
-                if price is not None and price <= self.at_hand():
-                    options[f"summon {die.name} {die.face}"] = (die, price)
-            options |= self.casts()
-            options |= self.recopy_options(seat)
-            choice = yield from self.ask(seat, options, done=True)
+            options = self.summons() | self.readies() | self.casts() | self.recopying() | self.unlocks()
+            choice = yield from self.ask(self.active, options, done=True)
             if choice is None:
                 return
-            if isinstance(choice, Creature):
-                yield from self.copy(seat, choice, self.recopies(seat, choice))
-            elif isinstance(choice, Die):
-                yield from self.cast(choice)
-            else:
-                yield from self.summon(*choice)
-                yield from self.before_summons()
+            yield from choice[0](*choice[1:])
+
+    def is_spell_face(self, die: Die) -> bool:
+        """A spell icon that is not immediate (D36)."""
+        return die.face is not None and bool(self.face(die.name, die.face).get("spell")) and not self.face_effects(die)
+
+    def readies(self) -> dict[str, Any]:
+        """B58."""
+        pool = self.players[self.active].pool
+        return {f"ready {die.name} {die.face}": (self.ready, die) for die in pool if self.is_spell_face(die)}
+
+    def ready(self, die: Die) -> Steps:
+        """B58."""
+        player = self.players[self.active]
+        player.pool.remove(die)
+        player.spells.append(die)
+        return
+        yield
+
+    def summons(self) -> dict[str, Any]:
+        """B59."""
+        options: dict[str, Any] = {}
+        for die in self.players[self.active].pool:
+            price = self.summon_price(die)
+            if price is not None and price <= self.at_hand():
+                options[f"summon {die.name} {die.face}"] = (self.summon, die, price)
+        return options
+
+    def recopying(self) -> dict[str, Any]:
+        """A39: the own copying creatures that can still become something else."""
+        seat = self.active
+        return {
+            text: (self.copy, seat, creature, self.recopies(seat, creature))
+            for text, creature in self.recopy_options(seat).items()
+        }
 
     def summon_price(self, die: Die) -> int | None:
         """Level and surcharges (A50); None if it cannot be summoned."""
@@ -807,24 +1139,23 @@ class Game:
         surcharge = sum(
             effect["n"]
             for rival in self.rivals(seat)
-            for creature in self.players[rival].creatures
+            for creature in self.area(rival)
             for effect in self.effects(creature, "static", "surcharge")
         )
-        return face["level"] + surcharge
+        dearer = self.effects(player.locked, "static", "dearer") if player.locked else []
+        return face["level"] + surcharge + sum(effect["n"] for effect in dearer)
 
     def summon(self, die: Die, price: int) -> Steps:
         """B59, B60, B64."""
         seat, player = self.active, self.players[self.active]
         player.pool.remove(die)
-        self.pay(price)
+        yield from self.pay(price)
         self.summoned[die.name] += 1
         creature = Creature(die.name, die.face)
         yield from self.enter(seat, creature)
         summoned = Creature(die.name, die.face)  # A42: an Ooze was summoned, not its copy
         for effect in self.effects(summoned, "summon"):
-            if effect["do"] == "quiddity":
-                self.quiddity += effect["n"]
-            else:  # foes_of_class
+            if effect.get("target") == "foes_of_class":
                 doomed = [
                     (rival, other)
                     for rival in self.rivals(seat)
@@ -832,7 +1163,10 @@ class Game:
                     if other.shown()[0] == die.name  # A43
                 ]
                 yield from self.destroy(doomed, Cause("class"), seat, class_name=die.name)
+            elif self.works(effect, None):
+                yield from self.carry_out([effect])
         yield from self.check_states()
+        yield from self.before_summons()
 
     def before_summons(self) -> Steps:
         """W5: a rival's Ooze may become a Mighty Defender before R summons."""
@@ -893,58 +1227,96 @@ class Game:
 
     # ------------------------------------------------------------------ casting in the own turn
 
-    def casts(self) -> dict[str, Die]:
+    def casts(self) -> dict[str, Any]:
         """Readied spells that can do something now (A8)."""
         spells = self.players[self.active].spells
-        return {f"cast {die.name} {die.face}": die for die in spells if self.castable(die)}
+        return {f"cast {die.name} {die.face}": (self.cast, die) for die in spells if self.castable(die)}
+
+    def attaches(self, die: Die) -> bool:
+        """Whether it is an attach spell (B93)."""
+        return bool(self.spell_effects(die, "attached") or self.spell_effects(die, "hostscore"))
 
     def castable(self, die: Die) -> bool:
         """Whether a spell has a target and an effect."""
-        player = self.players[self.active]
-        if self.spell_effects(die, "attached") or self.spell_effects(die, "hostscore"):
-            return bool(player.creatures)
-        for effect in self.spell_effects(die, "cast"):
-            do, when = effect["do"], effect.get("when", "")
-            if do == "attack":  # of use only before the attack is over
-                return bool(player.creatures) and self.phase < 5
-            if do == "destroy":
-                return bool(self.targets(effect))
-            if do == "rotate":
-                return any(self.rotations(creature) for creature in player.creatures)
-            if do == "destroyspell":
-                return bool(self.spell_targets(die))
-            if do == "glory" and when.startswith("scored>="):
-                return self.scored >= int(when.removeprefix("scored>="))
-            if do == "glory" and when == "after_attack":
-                return self.phase >= 5 and bool(self.hit)
-            return True
-        return False
+        if self.attaches(die):
+            return bool(self.area(self.active))  # LK16
+        return self.possible(self.spell_effects(die, "cast"), die)
 
-    def targets(self, effect: dict[str, Any]) -> list[tuple[int, Creature]]:
-        """Creatures a destroying spell of the active player can be aimed at."""
+    def possible(self, effects: list[dict[str, Any]], die: Die | None) -> bool:
+        """Whether any step of an effect that does not hang on another one does something (A8, A116)."""
+        return any(self.works(effect, die) for effect in effects if not effect.get("then"))
+
+    def works(self, effect: dict[str, Any], die: Die | None) -> bool:
+        """Whether one step does something; `die` is the spell that is to be cast, if it is one."""
+        player, do, when = self.players[self.active], effect["do"], effect.get("when", "")
+        spell_of = None if die is None else self.active
+        if do == "attack":  # of use only before the attack is over
+            return bool(player.creatures) and not self.attacked
+        if do == "destroy":
+            return bool(self.targets(effect, spell_of))
+        if do == "rotate":
+            if effect["target"] == "own_creatures":
+                return any(self.rotations(creature, effect["to"]) for creature in self.area(self.active))
+            return bool(self.rotatable(effect, spell_of))
+        if do == "destroyspell":
+            return bool(self.spell_targets(die))
+        if do == "cull":
+            return bool(+player.used)
+        if do == "drawroll":
+            return self.something_to_draw(self.active)
+        if do == "glory" and when.startswith("scored>="):
+            return self.scored >= int(when.removeprefix("scored>="))
+        if do == "glory" and when == "after_attack":
+            return self.attacked and bool(self.hit)
+        return True
+
+    def targets(self, effect: dict[str, Any], spell_of: int | None) -> list[tuple[int, Creature]]:
+        """Creatures a destroying effect of the active player can be aimed at."""
         seats = self.rivals(self.active) if effect["target"] == "one_per_foe" else self.clockwise(self.active)
-        cause = self.cause_of(effect)
-        return [(seat, c) for seat in seats for c in self.ordered(seat) if self.fits(seat, c, cause)]
+        cause = self.cause_of(effect, spell_of)
+        return [
+            (seat, creature)
+            for seat in seats
+            for creature in self.area(seat)
+            if self.fits(seat, creature, cause) and not creature.new  # LK7
+        ]
 
-    def cause_of(self, effect: dict[str, Any]) -> Cause:
+    def cause_of(self, effect: dict[str, Any], spell_of: int | None) -> Cause:
         """The condition of a destroying effect."""
-        kind, _, number = effect.get("when", "target<=0").partition("<=")
-        return Cause(kind, int(number), self.active)
+        if "when" not in effect:
+            energy = effect["target"].removesuffix("_creature")
+            return Cause(energy if energy in FLAVOURS else "target", 0, spell_of)
+        kind, _, number = effect["when"].partition("<=")
+        return Cause(kind, int(number), spell_of)
 
-    def rotations(self, creature: Creature) -> list[int]:
-        """A56, K15: the faces of the next level."""
-        level = self.face(creature.name, creature.face)["level"]
-        numbers = {DATA_FILE.number(creature.name, face) for face in range(6)}
-        return sorted(face for face in numbers if self.face(creature.name, face).get("level") == level + 1)
+    def rotatable(self, effect: dict[str, Any], spell_of: int | None) -> list[tuple[int, Creature]]:
+        """Creatures that can be turned, of all or of the own ones (B90, A53)."""
+        seats = [self.active] if effect["target"] == "own_creature" else self.clockwise(self.active)
+        return [
+            (seat, creature)
+            for seat in seats
+            for creature in self.area(seat)
+            if self.rotations(creature, effect["to"]) and not self.out_of_reach(seat, creature, spell_of)
+        ]
 
-    def spell_targets(self, cast: Die) -> dict[str, Any]:
+    def out_of_reach(self, seat: int, creature: Creature, spell_of: int | None) -> bool:
+        """A53: no target of rivals' spells."""
+        return spell_of not in (None, seat) and bool(self.effects(creature, "static", "notarget"))
+
+    def rotations(self, creature: Creature, to: str) -> list[int]:
+        """A56, K15: the faces of exactly the next level; D32: creature faces only."""
+        level = self.face(creature.name, creature.face).get("level", 0) + (1 if to == "up" else -1)
+        numbers = {self.data.number(creature.name, face) for face in range(6)}
+        return sorted(face for face in numbers if self.face(creature.name, face).get("level") == level)
+
+    def spell_targets(self, cast: Die | None = None) -> dict[str, Any]:
         """A54, A55: readied and attached spells of anyone but the one cast."""
         options: dict[str, Any] = {}
         for seat in self.clockwise(self.active):
             for die in self.players[seat].spells:
                 if die is not cast:
                     options[f"spell {seat} {die.name} {die.face}"] = (seat, die)
-            for creature in self.players[seat].creatures:
+            for creature in self.area(seat):
                 for die in creature.attached:
                     options[f"attached {seat} {die.name} {die.face}"] = (seat, die.key())
         return options
@@ -953,68 +1325,18 @@ class Game:
         """B89, B93."""
         seat, player = self.active, self.players[self.active]
         player.spells.remove(die)
-        if self.spell_effects(die, "attached") or self.spell_effects(die, "hostscore"):
-            hosts = {self.name_of(seat, creature): creature for creature in self.ordered(seat)}
+        if self.attaches(die):
+            hosts = {self.name_of(seat, creature): creature for creature in self.area(seat)}
             host = yield from self.ask(seat, hosts)
             before = self.attached_bonus(host, "attack")
             host.attached.append(die)
             self.adjust(host, self.attached_bonus(host, "attack") - before)
             return
-        player.used[die.name] += 1
-        for effect in self.spell_effects(die, "cast"):
-            do = effect["do"]
-            if do == "attack":
-                for creature in player.creatures:
-                    creature.attack += effect["n"]
-                    self.adjust(creature, effect["n"])
-            elif do == "quiddity":
-                self.quiddity += effect["n"]
-            elif do == "glory":
-                self.gain(seat, {"scored": self.scored, "foes_hit": len(self.hit)}.get(effect["n"], effect["n"]))
-            elif do == "rotate":
-                for creature in self.ordered(seat):
-                    if faces := self.rotations(creature):
-                        options = {f"rotate {creature.name} {face}": face for face in faces}
-                        face = yield from self.ask(seat, options)
-                        before = self.face(creature.name, creature.face)["attack"]
-                        creature.face = face
-                        self.adjust(creature, self.face(creature.name, face)["attack"] - before)
-            elif do == "destroyspell":
-                yield from self.destroy_spell(die)
-            else:
-                yield from self.cast_destroy(effect)
-
-    def cast_destroy(self, effect: dict[str, Any]) -> Steps:
-        """Death Incantation and Death Spell (A9, A10)."""
-        if effect["target"] == "one_creature":
-            groups = [self.targets(effect)]
-        else:
-            groups = [[t for t in self.targets(effect) if t[0] == rival] for rival in self.rivals(self.active)]
-        doomed = []
-        for group in groups:
-            if group:
-                doomed.append((yield from self.ask(self.active, {self.name_of(*target): target for target in group})))
-        yield from self.destroy(doomed, self.cause_of(effect), self.active)
-
-    def destroy_spell(self, cast: Die) -> Steps:
-        """Shaping Spell."""
-        seat, target = yield from self.ask(self.active, self.spell_targets(cast))
-        player = self.players[seat]
-        if isinstance(target, Die):
-            player.spells.remove(target)
-            player.used[target.name] += 1
-            return
-        hosts = {
-            self.name_of(seat, creature): creature
-            for creature in self.ordered(seat)
-            if any(die.key() == target for die in creature.attached)
-        }
-        host = yield from self.ask(self.active, hosts)
-        before = self.attached_bonus(host, "attack")
-        die = next(die for die in host.attached if die.key() == target)
-        host.attached.remove(die)
-        player.used[die.name] += 1
-        self.adjust(host, self.attached_bonus(host, "attack") - before)
+        self.spent_pile(seat)[die.name] += 1
+        rolled = yield from self.carry_out(self.spell_effects(die, "cast"), spell_of=seat)
+        if self.phase > 2:
+            yield from self.fresh(rolled)
+        yield from self.check_states()
 
     def adjust(self, creature: Creature, change: int) -> None:
         """A29: a spell cast during the attack changes what was recorded."""
@@ -1026,8 +1348,10 @@ class Game:
 
     def fits(self, seat: int, creature: Creature, cause: Cause, class_name: str = "") -> bool:
         """Whether a creature is (still) destroyed by a cause."""
-        if cause.spell_of is not None and cause.spell_of != seat and self.effects(creature, "static", "notarget"):
-            return False  # A53
+        if self.out_of_reach(seat, creature, cause.spell_of):
+            return False
+        if cause.kind in FLAVOURS:
+            return self.data.dice[creature.shown()[0]].get("energy") == cause.kind
         if cause.kind == "damage":
             return self.remainder >= self.defense_of(seat, creature, self.defence_bare)
         if cause.kind == "level":
@@ -1043,7 +1367,10 @@ class Game:
     def destroy(
         self, doomed: list[tuple[int, Creature]], cause: Cause, killer: int | None, class_name: str = ""
     ) -> Steps:
-        """A1: one destruction event. Returns the creatures destroyed, those that returned included."""
+        """A1: one destruction event. Returns the creatures destroyed, those that returned included.
+
+        A locked die among them is unlocked, not destroyed (A115, K11).
+        """
         returning: set[Creature] = set()
 
         def still() -> list[tuple[int, Creature]]:
@@ -1052,8 +1379,8 @@ class Game:
         for seat in self.clockwise(self.active):  # W2, A122
             while True:
                 doomed = still()
-                mine = [c for s, c in doomed if s == seat and c not in returning]
-                own = [c for s, c in doomed if s == seat]  # those that will return are still doomed
+                own = [c for s, c in doomed if s == seat and not c.locked]  # those that will return are still doomed
+                mine = [c for c in own if c not in returning]
                 if not own:
                     break
                 choice = yield from self.ask(seat, self.answers(seat, mine, cause, own), done=True)
@@ -1070,8 +1397,14 @@ class Game:
                     if saved is not None:
                         returning.add(saved)
         doomed = still()
+        for seat, creature in doomed:
+            if creature.locked:
+                self.unlock(seat)
+        unlocked = [c for _, c in doomed if c.locked]
+        doomed = [(s, c) for s, c in doomed if not c.locked]
         if not doomed:
-            return []
+            yield from self.check_states()
+            return unlocked
         waiting = list(self.players[killer].aside) if killer is not None else []
         defences = {c: self.defense_of(s, c, self.defence_bare) for s, c in doomed}
         fallen = [(s, c, self.effects(c, "destroyed", "drawpool")) for s, c in doomed]
@@ -1081,7 +1414,7 @@ class Game:
             for creature in self.players[killer].creatures:
                 if creature not in gone:  # A2
                     for effect in self.effects(creature, "kill", "quiddity"):
-                        self.quiddity += effect["n"] * len(doomed)
+                        self.floating["normal"] += effect["n"] * len(doomed)
         yield from self.put_away(doomed, places)
         for seat, _, draws in fallen:  # step 5
             for effect in draws:
@@ -1091,7 +1424,7 @@ class Game:
         if killer is not None:
             yield from self.kill_triggers(killer, waiting)
         yield from self.check_states()
-        return [c for _, c in doomed]
+        return unlocked + [c for _, c in doomed]
 
     def answers(self, seat: int, mine: list[Creature], cause: Cause, own: list[Creature]) -> dict[str, Any]:
         """W2: what an owner can do about own creatures that are to be destroyed."""
@@ -1133,7 +1466,7 @@ class Game:
             if effect["do"] == "redirect":
                 self.charmed.add(seat)
             elif effect["do"] == "defense":
-                for creature in player.creatures:  # A18
+                for creature in self.area(seat):  # A18
                     creature.defense += effect["n"]
             elif effect["do"] == "return":
                 options = {self.name_of(seat, c): c for c in sorted(mine, key=self.rank)}
@@ -1219,14 +1552,10 @@ class Game:
         """B66 to B77, A29, A30."""
         seat = self.active
         self.attackers = [Attacker(c, self.attack_of(seat, c)) for c in self.ordered(seat)]
-        if not self.attackers:
-            return
-        for player in self.players:
-            for creature in player.creatures:
-                creature.safe = False  # A20, C5: safe for the rest of one attack
+        self.forget_safety()
         first = True
         for rival in self.rivals(seat):
-            if not self.players[rival].creatures:
+            if not self.players[rival].creatures or not self.attackers:
                 continue
             if not first:
                 yield from self.between_defenders()
@@ -1234,14 +1563,21 @@ class Game:
             if self.players[rival].creatures:
                 yield from self.defend(rival)
         self.attackers = []
+        self.attacked = True
+
+    def forget_safety(self) -> None:
+        """A20, C5: a returned creature is safe for the rest of one attack."""
+        for player in self.players:
+            for creature in player.creatures:
+                creature.safe = False
 
     def between_defenders(self) -> Steps:
-        """W4."""
+        """W4, LK19."""
         while True:
-            die = yield from self.ask(self.active, self.casts(), done=True)
-            if die is None:
+            choice = yield from self.ask(self.active, self.casts() | self.unlocks(), done=True)
+            if choice is None:
                 return
-            yield from self.cast(die)
+            yield from choice[0](*choice[1:])
 
     def attacking_effects(self, creature: Creature) -> list[dict[str, Any]]:
         """What a creature does while attacking."""
@@ -1249,7 +1585,7 @@ class Game:
 
     def against(self, rival: int) -> list[tuple[Attacker, int, list[dict[str, Any]]]]:
         """A30, A131: the attackers that may attack a rival, their values and effects."""
-        creatures = self.players[rival].creatures
+        creatures = self.area(rival)
         bars = [effect["n"] for c in creatures for effect in self.effects(c, "static", "barlevel")]
         caps = [effect["n"] for c in creatures for effect in self.effects(c, "static", "capattack")]
         found = []
@@ -1365,28 +1701,31 @@ class Game:
 
     def _capture(self) -> Steps:
         """B78 to B83, A72, A73."""
-        player = self.players[self.active]
         while True:
-            options: dict[str, Any] = {}
-            if self.captures > 0:
-                for name in self.classes():
-                    price = max(0, self.card[name]["cost"] - self.discount)
-                    if self.wilds[name] and price <= self.at_hand():
-                        options[f"capture {name}"] = (name, price)
-            options |= self.casts()
+            options = self.capturing() | self.casts() | self.unlocks()
             choice = yield from self.ask(self.active, options, done=True)
             if choice is None:
                 return
-            if isinstance(choice, Die):
-                yield from self.cast(choice)
-                continue
-            name, price = choice
-            self.pay(price)
-            self.captures -= 1
-            self.wilds[name] -= 1
-            player.used[name] += 1
-            self.test_empty()
-            yield from self.check_states()
+            yield from choice[0](*choice[1:])
+
+    def capturing(self) -> dict[str, Any]:
+        """The dice of the Wilds that can be paid for."""
+        options: dict[str, Any] = {}
+        if self.captures > 0:
+            for name in self.classes():
+                price = max(0, self.card[name]["cost"] - self.discount)
+                if self.wilds[name] and price <= self.at_hand():
+                    options[f"capture {name}"] = (self.capture, name, price)
+        return options
+
+    def capture(self, name: str, price: int, needed: str = "") -> Steps:
+        """B78, B82."""
+        yield from self.pay(price, needed)
+        self.captures -= 1
+        self.wilds[name] -= 1
+        self.players[self.active].used[name] += 1
+        self.test_empty()
+        yield from self.check_states()
 
     def _clean_up(self) -> Steps:
         """B84, B85, A59, A90."""
@@ -1412,7 +1751,7 @@ class Game:
             "phase": self.phase,
             "active": self.active,
             "turn": self.turn,
-            "quiddity": self.quiddity,
+            "quiddity": dict(+self.floating),
             "captures": self.captures,
             "wilds": {self.card[name]["name"]: count for name, count in self.wilds.items()},
             "players": [
@@ -1426,7 +1765,11 @@ class Game:
                         [f"{die.name} {die.face}" for die in player.spells]
                         + [f"{c.name} {c.face} {c.label()}" for c in player.creatures]
                     ),
+                    "spent": {},
                     "aside": sorted(player.aside),
+                    "locked": f"{player.locked.name} {player.locked.face} {player.locked.label()}"
+                    if player.locked
+                    else "",
                 }
                 for player in self.players
             ],

@@ -7,27 +7,63 @@ sorted, and a creature the engine numbers (`#k`) is named by what tells it apart
 from __future__ import annotations
 
 import random
+import tomllib
 from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import games
-from tests.reference.quarriors import DATA_FILE, Game, label
+from tests.reference.quarriors import Data, Game, label
+from tests.reference.quarriors_light_dark import LARGE, LARGE_DICE, LightDarkGame
 
-# Wilds in which reactions, copies, returns and triggers meet; chance deals the rest.
-THEMES = [
-    ["Strong Primordial Ooze", "Life Charm", "Mighty Ghostly Spirit", "Shaping Cantrip", "Strong Deathdealer"],
-    ["Primordial Ooze", "Deathdealer", "Ghostly Spirit", "Mighty Scavenging Goblin", "Death Incantation", "Life Spell"],
-    ["Strong Primordial Ooze", "Mighty Defender of the Pale", "Life Incantation", "Strong Ghostly Spirit"],
-    ["Mighty Deathdealer", "Quake Dragon", "Mighty Devotee of the Holy Query", "Life Cantrip", "Shaping Spell"],
-    ["Strong Questing Wizard", "Strong Witching Hag", "Strong Devotee of the Holy Query", "Shaping Incantation"],
-    ["Mighty Primordial Ooze", "Mighty Witching Hag", "Warrior of the Quay", "Shaping Charm", "Death Charm"],
-    ["Mighty Warrior of the Quay", "Strong Primordial Ooze", "Death Spell", "Life Spell", "Shaping Cantrip"],
-    ["Strong Warrior of the Quay", "Strong Quake Dragon", "Strong Scavenging Goblin", "Death Cantrip", "Victory Spell"],
-    ["Strong Deathdealer", "Victory Cantrip", "Shaping Incantation", "Mighty Questing Wizard", "Growth Cantrip"],
-    ["Questing Wizard", "Mighty Quake Dragon", "Growth Incantation", "Victory Charm", "Witching Hag"],
-]
+
+@dataclass(frozen=True)
+class Setting:
+    """Which rules are played."""
+
+    edition: str = "base"
+    qladiator: bool = False
+    mixed: bool = False
+    quantity_capture: bool = False
+
+    def model(self, players: int, wilds: list[str], bag: dict[str, int] | None) -> Game:
+        """The plain model of these rules."""
+        if self.edition == "base":
+            return Game(players, wilds, bag=bag, qladiator=self.qladiator)
+        return LightDarkGame(players, wilds, 100, bag, self.qladiator, self.mixed, self.quantity_capture)
+
+    def rules(self, players: int, wilds: list[str]) -> Any:
+        """The engine's rules."""
+        parameters = {key: value for key, value in vars(self).items() if value}
+        return games.spec("quarriors").make_rules({**parameters, "players": players, "wilds": ";".join(wilds)})
+
+
+BASE = Setting()
+LOCK = Setting(qladiator=True)
+LIGHT_DARK = Setting("light_vs_dark")
+MIXED = Setting("light_vs_dark", mixed=True)
+LIGHT_DARK_LOCK = Setting("light_vs_dark", qladiator=True)
+QUANTITY = Setting("light_vs_dark", quantity_capture=True)
+EVERYTHING = Setting("light_vs_dark", qladiator=True, mixed=True, quantity_capture=True)
+
+# How the themes of themes.toml are played.
+SETTINGS = {
+    "base": BASE,
+    "light_dark": LIGHT_DARK,
+    "mixed": MIXED,
+}
+
+
+def read_themes() -> list[tuple[str, list[str]]]:
+    """The themes with the names of their settings."""
+    table = tomllib.loads((Path(__file__).parent / "themes.toml").read_text(encoding="utf-8"))
+    return [(name, " ".join(theme.split()).split("; ")) for name in SETTINGS for theme in table[name]]
+
+
+THEMES = read_themes()
 
 
 def label_of(die: dict[str, Any]) -> str:
@@ -37,12 +73,17 @@ def label_of(die: dict[str, Any]) -> str:
     return label(attached, copy, die.get("attack", 0), die.get("defense", 0))
 
 
-def is_creature(die: dict[str, Any]) -> bool:
+def is_creature(die: dict[str, Any], data: Data) -> bool:
     """Whether a readied die is a creature."""
-    return "level" in DATA_FILE.dice[die["die"]]["faces"][die["face"]]
+    return "level" in data.dice[die["die"]]["faces"][die["face"]]
 
 
-def summary(table: dict[str, Any]) -> dict[str, Any]:
+def named(die: dict[str, Any]) -> str:
+    """The model's name of a creature or locked die of `to_dict`; nothing for none."""
+    return f"{die['die']} {die['face']} {label_of(die)}" if die else ""
+
+
+def summary(table: dict[str, Any], data: Data) -> dict[str, Any]:
     """The documented keys of `to_dict` in the model's form."""
     if table["phase"] == 0:
         return {"phase": 0, "wilds": sorted(entry["card"] for entry in table["wilds"])}
@@ -50,7 +91,7 @@ def summary(table: dict[str, Any]) -> dict[str, Any]:
         "phase": table["phase"],
         "active": table["active"],
         "turn": table["turn"],
-        "quiddity": sum(table["quiddity"].values()),
+        "quiddity": table["quiddity"],
         "captures": table["captures"],
         "wilds": {entry["card"]: entry["dice"] for entry in table["wilds"]},
         "players": [
@@ -61,9 +102,10 @@ def summary(table: dict[str, Any]) -> dict[str, Any]:
                 "used": player["used"],
                 "active": sorted(f"{die['die']} {die['face']}" for die in player["active"]),
                 "ready": sorted(
-                    f"{die['die']} {die['face']}" + (f" {label_of(die)}" if is_creature(die) else "")
-                    for die in player["ready"]
+                    named(die) if is_creature(die, data) else f"{die['die']} {die['face']}" for die in player["ready"]
                 ),
+                "locked": named(player.get("locked", {})),
+                "spent": player["spent"],
                 "aside": sorted(player["aside"]),
             }
             for player in table["players"]
@@ -80,8 +122,9 @@ def reword(name: str, player: int, table: dict[str, Any]) -> str:
     words = text.split(" ")
     seat = int(words[1]) if words[0] == "creature" else player
     die = " ".join(words[2:] if words[0] == "creature" else words[1:])
+    zones = table["players"][seat]
     apart: list[dict[str, Any]] = []
-    for other in table["players"][seat]["ready"]:
+    for other in zones["ready"] + ([zones["locked"]] if "locked" in zones else []):
         if f"{other['die']} {other['face']}" == die and other not in apart:
             apart.append(other)
     return f"{text} {label_of(apart[int(number)])}"
@@ -101,7 +144,7 @@ def differences(engine: Any, model: Any, path: str = "") -> list[str]:
 
 def choose(names: list[str], rng: random.Random) -> str:
     """A step at random; passing is rarer, and so is killing time, so that cards come into play."""
-    weights = {"done": 0.3, "summon": 4, "cast": 2, "recopy": 0.7, "use": 2, "return": 2, "discard": 0.3}
+    weights = {"done": 0.3, "summon": 4, "ready": 3, "cast": 2, "recopy": 0.7, "use": 2, "return": 2, "discard": 0.3}
     return rng.choices(names, [weights.get(name.split(" ")[0], 1) for name in names])[0]
 
 
@@ -120,38 +163,53 @@ def settled(position: Any) -> dict[str, Any]:
         position.apply_action(actions[0])
 
 
-def compare(rng: random.Random, decisions: int, players: int, theme: list[str], rich: bool = False) -> Counter[str]:
+def compare(
+    rng: random.Random, decisions: int, players: int, theme: list[str], rich: bool = False, setting: Setting = BASE
+) -> Counter[str]:
     """Step both through games until so many decisions agree; how many decisions and ended games.
 
     In rich games every player begins with dice of all ten cards, so that dear ones come into play too.
     """
     count: Counter[str] = Counter()
     while count["decisions"] < decisions:
-        wilds = fill(theme, rng) if rich else theme
-        each = 2 if players == 2 else 1
-        bag = {"Basic Quiddity": 5, "Assistant": 1} | {DATA_FILE.cards[name]["class"]: each for name in wilds}
-        play(*begin(players, wilds, bag if rich else None), rng, count)
+        play(*begin(players, theme, rng, rich, setting), rng, count)
     return count
 
 
-def begin(players: int, wilds: list[str], bag: dict[str, int] | None) -> tuple[Any, Game]:
-    """Engine and model at the start, with the bag of the rules or with another one for everybody."""
-    rules = games.spec("quarriors").make_rules({"players": players, "wilds": ";".join(wilds)})
-    model = Game(players, wilds, bag=bag)
-    if bag is None:
-        return rules.initial_position(), model
+def begin(players: int, theme: list[str], rng: random.Random, rich: bool, setting: Setting) -> tuple[Any, Game]:
+    """Engine and model at the start, with the bag of the rules or with one that has every class in it."""
+    if not rich:
+        return setting.rules(players, theme).initial_position(), setting.model(players, theme, None)
+    data = setting.model(players, [], None).data
+    wilds = fill(theme, rng, data, setting)
+    each = 2 if players == 2 else 1
+    bag = {data.cards[name]["class"]: each for name in wilds} | {"Assistant": 1}
+    if setting.edition == "base":
+        bag["Basic Quiddity"] = 5
+    return begin_with(players, wilds, bag, setting)
+
+
+def begin_with(players: int, wilds: list[str], bag: dict[str, int], setting: Setting) -> tuple[Any, Game]:
+    """Engine and model with this bag for everybody."""
+    model = setting.model(players, wilds, bag)
     dice = [{"card": card["name"], "dice": model.wilds[name]} for name, card in model.card.items()]
-    return rules.from_dict({"phase": 1, "wilds": dice, "players": [{"bag": bag} for _ in range(players)]}), model
+    seat = {"bag": bag} | ({} if setting.edition == "base" else {"aside": [LARGE] * LARGE_DICE})
+    table = {"edition": setting.edition, "phase": 1, "wilds": dice, "players": [seat] * players}
+    return setting.rules(players, wilds).from_dict(table), model
 
 
-def fill(theme: list[str], rng: random.Random) -> list[str]:
-    """A theme filled up to seven creature cards and three spell cards of different classes."""
-    chosen = {DATA_FILE.cards[name]["class"]: name for name in theme}
-    for kind, wanted in (("creature", 7), ("spell", 3)):
-        names = [name for name in DATA_FILE.order if DATA_FILE.dice[name]["kind"] == kind]
+def fill(theme: list[str], rng: random.Random, data: Data, setting: Setting) -> list[str]:
+    """A theme filled up to the cards of the Wilds, each of another class."""
+    chosen = {data.cards[name]["class"]: name for name in theme}
+    several = setting.edition == "base" or setting.mixed or setting.qladiator
+    wanted = {"creature": 7 if several else 6, "spell": 3 if several else 2}
+    if setting.edition != "base":
+        wanted["assistant"] = 1
+    for kind, count in wanted.items():
+        names = [name for name in data.order if data.dice[name]["kind"] == kind]
         left = [name for name in names if name not in chosen]
-        for name in rng.sample(left, wanted - len(names) + len(left)):
-            chosen[name] = rng.choice([card["name"] for card in DATA_FILE.cards.values() if card["class"] == name])
+        for name in rng.sample(left, count - len(names) + len(left)):
+            chosen[name] = rng.choice([card["name"] for card in data.cards.values() if card["class"] == name])
     return list(chosen.values())
 
 
@@ -160,7 +218,7 @@ def play(position: Any, model: Game, rng: random.Random, count: Counter[str]) ->
     story: list[str] = []
     while True:
         table = settled(position)
-        differing = differences(summary(table), model.summary())
+        differing = differences(summary(table, model.data), model.summary())
         assert not differing, (story[-12:], differing)
         assert position.is_terminal() == (model.node is None), story[-12:]
         if model.node is None:
@@ -196,24 +254,40 @@ def test_engine_and_model_agree(players) -> None:
     assert count["over"] > 0
 
 
-@pytest.mark.parametrize("wilds", THEMES, ids=[" ".join(theme[:2]) for theme in THEMES])
-def test_engine_and_model_agree_where_cards_meet(wilds) -> None:
-    assert compare(random.Random(wilds[0]), 150, 3, wilds, rich=True)["decisions"] >= 150
+@pytest.mark.parametrize("setting", [LOCK, LIGHT_DARK, MIXED, LIGHT_DARK_LOCK, QUANTITY, EVERYTHING], ids=str)
+def test_other_rules_agree(setting) -> None:
+    count = compare(random.Random(str(setting)), 300, 2, [], setting=setting)
+    assert count["over"] > 0
+
+
+@pytest.mark.parametrize(("name", "wilds"), THEMES, ids=[f"{name}: {wilds[0]}, {wilds[1]}" for name, wilds in THEMES])
+def test_engine_and_model_agree_where_cards_meet(name, wilds) -> None:
+    rng = random.Random(f"{name} {wilds[0]}")
+    assert compare(rng, 120, 3, wilds, rich=True, setting=SETTINGS[name])["decisions"] >= 120
+
+
+def test_themes_have_every_card() -> None:
+    """The reconstructed set is in the themes, card by card."""
+    assert not set(Data.read("light_vs_dark").cards) - {card for _, wilds in THEMES for card in wilds}
 
 
 def test_engine_and_model_agree_on_lone_portals() -> None:
     """K2, A87: with nothing but Portals in bag and pile a Portal turns to its Quiddity face."""
     rng, count = random.Random(87), Counter[str]()
     for _ in range(3):
-        play(*begin(2, fill([], rng), {"Portal": 2}), rng, count)
+        play(*begin_with(2, fill([], rng, Data.read("base"), BASE), {"Portal": 2}, BASE), rng, count)
     assert count["decisions"] > 200
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_engine_and_model_agree_for_long(players) -> None:
-    count = compare(random.Random(f"{players} dealt"), 20_000, players, [])
-    for wilds in THEMES:
-        count += compare(random.Random(f"{players} {wilds}"), 2_000, players, wilds, rich=True)
-    print(f"{players} players: {dict(count)}")
+@pytest.mark.parametrize("name", SETTINGS)
+def test_engine_and_model_agree_for_long(name, players) -> None:
+    count = compare(random.Random(f"{players} dealt"), 6_000, players, [], setting=SETTINGS[name])
+    for setting, wilds in THEMES:
+        if setting == name:
+            count += compare(
+                random.Random(f"{players} {wilds}"), 1_500, players, wilds, rich=True, setting=SETTINGS[name]
+            )
+    print(f"{name}, {players} players: {dict(count)}")
     assert count["over"] > 30
