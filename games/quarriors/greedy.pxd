@@ -36,15 +36,19 @@ cdef inline double survival(double defense, double danger, int32_t rivals) noexc
     cdef double p = 1.0 / (1.0 + exp(0.55 * (danger - defense)))
     return p if rivals == 1 else (p * p if rivals == 2 else p * p * p)
 
-cdef inline double creature_worth(const Tables *T, const State *s, int32_t seat, const Creature *c,
-                                  double danger) noexcept nogil:
-    """Glory a creature in a Ready Area is expected to score for its seat."""
+cdef inline double creature_glory(const Tables *T, const State *s, int32_t seat, const Creature *c) noexcept nogil:
+    """Glory a creature in a Ready Area scores for its seat if it lives, with what else its scoring brings."""
     cdef const FaceTable *f = eff(T, s, c)
     cdef double glory = T.card[s.card[shape(c) >> 3]].glory + f.score_glory + host_glory(T, s, c)
     glory += 0.3 * (f.score_draw + f.score_swap + f.score_fetch + f.score_free + f.score_cullspells + f.score_captures)
     if f.score_others:
         glory += s.player[seat].n_ready - 1
-    return glory * survival(defense_of(T, s, seat, c), danger, T.n_players - 1)
+    return glory
+
+cdef inline double creature_worth(const Tables *T, const State *s, int32_t seat, const Creature *c,
+                                  double danger) noexcept nogil:
+    """Glory a creature in a Ready Area is expected to score for its seat."""
+    return creature_glory(T, s, seat, c) * survival(defense_of(T, s, seat, c), danger, T.n_players - 1)
 
 cdef inline double rolls_left(const Tables *T, const State *s, int32_t seat) noexcept nogil:
     """How often a die that the seat adds now is still rolled."""
@@ -310,35 +314,98 @@ cdef inline int32_t suggest_option(const Tables *T, const State *s, const int32_
             choice = out[i]
     return choice
 
-cdef inline void heuristic(const Tables *T, const State *s, double *out) noexcept nogil:
-    """Glory, what the creatures in the Ready Area will score, and the collection; then the chance to win
-    as a softmax of these, or for the glory utility their difference."""
+cdef inline void collection(const Tables *T, const State *s, int32_t seat, int32_t *count) noexcept nogil:
+    """A seat's dice by slot, wherever they are, into count[SLOTS]."""
+    cdef const Player *p = &s.player[seat]
+    cdef int32_t slot, face, i, j
+    for slot in range(SLOTS):
+        count[slot] = p.bag[slot] + p.used[slot] + p.spent[slot] + p.wait[slot] + p.aside[slot]
+        if seat == s.active and row(s.pool[slot]):
+            for face in range(6):
+                count[slot] += s.pool[slot][face]
+    for i in range(p.n_ready):
+        count[p.ready[i].die >> 3] += 1
+    for j in range(SPELL_SLOTS):
+        count[FIRST_SPELL + j] += (p.spells[j] & 15) + (p.spells[j] >> 4)
+        for i in range(p.n_ready):
+            if p.ready[i].att:
+                count[FIRST_SPELL + j] += att_get(T, &p.ready[i], j, 0) + att_get(T, &p.ready[i], j, 1)
+
+cdef inline void value_terms(const Tables *T, const State *s, double *out) noexcept nogil:
+    """What the estimate weighs, into out[seat, VALUE_TERMS]; the second half is the first times how far
+    the leader has come."""
     cdef const Player *p
-    cdef double score[MAX_SEATS]
-    cdef double danger, rolls, total = 0.0, most = -1e9
-    cdef int32_t seat, i, slot, n = T.n_players
+    cdef double attack[MAX_SEATS]
+    cdef double glory, lives, far = 0.0, worth
+    cdef double *term
+    cdef int32_t count[SLOTS]
+    cdef int32_t seat, slot, i, first, last, offset, rival, dice, spells, n = T.n_players
     for seat in range(n):
         p = &s.player[seat]
-        danger = threat(T, s, seat)
-        score[seat] = p.glory
+        term = out + seat * VALUE_TERMS
+        collection(T, s, seat, count)
+        worth = attack[seat] = 0.0
+        dice = 0
+        for slot in range(SLOTS):
+            if count[slot]:
+                dice += count[slot]
+                worth += count[slot] * T.card[s.card[slot]].worth
+                attack[seat] += count[slot] * T.card[s.card[slot]].mean_attack
+        worth *= 6.0 / <double>max(dice, 6)
+        attack[seat] *= 6.0 / <double>max(dice, 6)
+        spells = 0
+        for i in range(SPELL_SLOTS):
+            spells += (p.spells[i] & 15) + (p.spells[i] >> 4)
+        far = max(far, min(1.0, p.glory / <double>T.goal))
+        term[0] = seat == s.active
+        term[1] = p.glory
+        term[2] = term[3] = 0.0
+        term[4], term[5], term[6], term[7] = worth, attack[seat], dice, spells
+    for seat in range(n):
+        p = &s.player[seat]
+        term = out + seat * VALUE_TERMS
         for i in range(p.n_ready):
-            if unlocked(&p.ready[i]):
-                score[seat] += creature_worth(T, s, seat, &p.ready[i], danger)
-        if s.phase:
-            rolls = rolls_left(T, s, seat)
-            for slot in range(SLOTS):
-                if s.card[slot] != NONE:
-                    score[seat] += (0.5 * rolls * (p.bag[slot] + p.used[slot] + p.wait[slot])
-                                    * T.card[s.card[slot]].worth)
-        most = max(most, score[seat])
+            if not unlocked(&p.ready[i]):
+                continue
+            glory = creature_glory(T, s, seat, &p.ready[i])
+            lives = 1.0
+            # Whoever attacks before the seat scores: the active seat unless it has, then those up to the seat.
+            if seat == s.active:
+                first, last = 1, 1 if s.phase == 1 else n
+            else:
+                first, last = s.flags & S_ATTACKED != 0, (seat - s.active + n) % n
+            for offset in range(first, last):
+                rival = (s.active + offset) % n
+                lives *= survival(defense_of(T, s, seat, &p.ready[i]), attack[rival], 1)
+            term[2] += glory * lives
+            term[3] += glory
+        for i in range(VALUE_TERMS // 2):
+            term[VALUE_TERMS // 2 + i] = far * term[i]
+
+cdef inline void heuristic(const Tables *T, const State *s, double *out) noexcept nogil:
+    """Chances to win as a softmax of weighted sums (`value_terms`), scaled like a result. For the glory
+    utility: the difference in Glory, and half of what creatures and collection should bring."""
+    cdef double term[MAX_SEATS * VALUE_TERMS]
+    cdef double score[MAX_SEATS]
+    cdef double total = 0.0, most = -1e9, rolls
+    cdef int32_t seat, i, n = T.n_players
+    value_terms(T, s, term)
     if T.glory_utility:
         for seat in range(n):
+            rolls = rolls_left(T, s, seat)
+            score[seat] = (s.player[seat].glory + term[seat * VALUE_TERMS + 2]
+                           + 0.5 * rolls * term[seat * VALUE_TERMS + 4])
             total += score[seat]
         for seat in range(n):
             out[seat] = max(-1.0 * T.goal, min(1.0 * T.goal, score[seat] - (total - score[seat]) / <double>(n - 1)))
         return
     for seat in range(n):
-        score[seat] = exp((score[seat] - most) * 0.3)
+        score[seat] = 0.0
+        for i in range(VALUE_TERMS):
+            score[seat] += T.value_weight[i] * term[seat * VALUE_TERMS + i]
+        most = max(most, score[seat])
+    for seat in range(n):
+        score[seat] = exp(score[seat] - most)
         total += score[seat]
     for seat in range(n):
         out[seat] = (n * score[seat] / total - 1.0) / <double>(n - 1)

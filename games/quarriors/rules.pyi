@@ -1,6 +1,6 @@
 from typing import Any
 
-from engine_ext.position import Rules
+from engine_ext.position import Position, Rules
 from games.quarriors.cards import CardSet
 
 class QuarriorsRules(Rules):
@@ -9,3 +9,4 @@ class QuarriorsRules(Rules):
     class_names: list[str]
     fixed: list[int]
     def __init__(self, parameters: dict[str, Any], start: dict[str, Any] | None = None) -> None: ...
+    def value_terms(self, position: Position) -> list[list[float]]: ...

@@ -20,7 +20,7 @@ from engine_ext.position cimport Position, new_position
 from engine_ext.rng cimport Rng, rng_below
 from games.quarriors.actions cimport act
 from games.quarriors.chance cimport apply_chance, deal, outcomes, sample
-from games.quarriors.greedy cimport heuristic, suggest_option
+from games.quarriors.greedy cimport heuristic, suggest_option, value_terms
 from games.quarriors.ids cimport from_id, to_id
 from games.quarriors.options cimport options
 from games.quarriors.play cimport run
@@ -181,6 +181,14 @@ cdef class QuarriorsRules(QuarriorsTables):
         super().__init__(parameters, start)
         self._fill_ops()
         self.seal()
+
+    def value_terms(self, Position position):
+        """What the estimate weighs in a position: for each seat the terms of `values.TERMS`, then the same
+        times the leader's progress."""
+        cdef double terms[MAX_SEATS * VALUE_TERMS]
+        cdef int32_t seat, i
+        value_terms(self.data, <const State *>position.state, terms)
+        return [[terms[seat * VALUE_TERMS + i] for i in range(VALUE_TERMS)] for seat in range(self.data.n_players)]
 
     def _fill_ops(self):
         cdef int32_t players = self.data.n_players

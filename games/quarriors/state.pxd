@@ -23,6 +23,7 @@ cdef enum:
     DRAW_LIMIT = 7       # dice of one draw
     NONE = 255
     NO_CAP = 127         # a limit that nothing exceeds
+    VALUE_TERMS = 16     # summands of the estimate
 
 cdef enum:               # bits of FaceTable.kind
     IS_CREATURE = 1
@@ -173,6 +174,7 @@ cdef struct Tables:
     int32_t size[40]
     int32_t roll_offset[MAX_CLASSES][ROLL_LIMIT + 2]   # first outcome id of k dice of a class
     int32_t deal_offset, n_outcomes
+    double value_weight[VALUE_TERMS]     # of the estimate
     double binomial[80][16]              # n over k
     const uint8_t *multiset              # 8 counts an outcome, by face number
     const double *chance                 # probability of each roll outcome

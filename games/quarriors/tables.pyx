@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine_ext.errors import DataError, ParameterError
 from games.quarriors import cards as data
+from games.quarriors.values import weights
 
 _FAMILY_NAMES = (
     "done", "to pool", "to aside", "recopy {n}", "use {die}", "use {die}: re-roll only", "use {die}: draw only",
@@ -85,6 +86,8 @@ cdef class QuarriorsTables(Rules):
         self._fill_cards()
         self._fill_ids()
         self._fill_outcomes()
+        for i, weight in enumerate(weights(edition, players)):
+            self.data.value_weight[i] = weight
         self.fixed = self._read_wilds(parameters["wilds"])
 
     # ---- tables -------------------------------------------------------------------------------
