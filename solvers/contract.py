@@ -159,6 +159,7 @@ class Parameter:
         help: one line.
         kind: int, float, str or bool; needed only where the default is None.
         choices: allowed values, where they are few.
+        solvers: names of solvers whose specs are allowed as well, as text.
         low: smallest allowed number.
         high: largest allowed number.
     """
@@ -167,6 +168,7 @@ class Parameter:
     help: str
     kind: type | None = None
     choices: tuple[str, ...] = ()
+    solvers: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
 

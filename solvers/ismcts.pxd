@@ -6,6 +6,7 @@ from engine_ext.game cimport GameOps
 from engine_ext.position cimport Rules
 from engine_ext.rng cimport Rng
 from solvers.keytable cimport KeyTable
+from solvers.stages cimport Stage
 
 
 cdef struct InfoNode:      # 16 bytes
@@ -33,6 +34,8 @@ cdef class InfoTree:
     cdef int32_t root_turn        # seat, CHANCE or TERMINAL
     cdef int32_t observer         # single observer: whose information sets the nodes are; else -1
     cdef bint resamples           # whether each simulation starts from a resampled root
+    cdef readonly Stage stage     # the root's stage of simultaneous choices, where it is solved as one; else None
+    cdef bint in_stage            # whether there is one
     # ---- parameters --------------------------------------------------------------------------
     cdef double c                 # exploration constant in units of utility
     cdef bint smooth              # mix the average strategy in (Smooth UCT)

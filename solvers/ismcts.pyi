@@ -4,12 +4,15 @@ from typing import Any, ClassVar
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
 from solvers.contract import Limit, Parameter, SearchResult, SolverSpec
+from solvers.stages import Stage
 
 DEFAULT_SIMULATIONS: int
+STAGE_SOLVER: str
 SOLVERS: tuple[SolverSpec, ...]
 
 class InfoTree:
     rules: Rules
+    stage: Stage | None
     simulations: int
     def __init__(
         self,
@@ -38,6 +41,7 @@ class Grown:
     @property
     def nodes(self) -> int: ...
     def values(self) -> tuple[float, ...]: ...
+    def stage(self, position: Position, seed: int) -> Stage | None: ...
     def root_statistics(self) -> dict[int, tuple[int, list[float]]]: ...
     def statistics(self, position: Position) -> dict[int, tuple[int, float]]: ...
     def average_policy(self, position: Position) -> dict[int, float]: ...

@@ -14,6 +14,11 @@ credits every action it took with the return of the seat that took it. Nodes are
 
 With perfect information an information set is a state, and this is UCT on the graph of states.
 
+With `favor=cfr+`, a root that belongs to a stage of simultaneous choices (the game's `rewind` tells) is
+searched from the stage's first decision: each simulation takes one choice of every seat, descends from
+there as always, and the stage is solved as one game in normal form (solvers/stages.pyx). Plain
+IS-MCTS takes what rivals have already chosen in secret for random, and answers it with one action.
+
 Smooth UCT takes, at every node, its average strategy instead of the bound with probability
 1 - max(gamma, eta / (1 + decay * sqrt(visits))): fictitious play in place of best response.
 
@@ -45,6 +50,8 @@ from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
 from engine_ext.rng import Stream
 from solvers.budget import batches, simulation_limit
 from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
+from solvers.specs import parse_spec
+from solvers.stages import Stage
 from solvers.tree import TreeRules
 
 cdef enum:
@@ -146,6 +153,11 @@ cdef class InfoTree:
                 or not keytable_init(&self.index, 8)):
             raise MemoryError
         memcpy(self.root, position.state, ops.state_size)
+        if self.root_turn >= 0 and settings.get("favor", "none") != "none":
+            memcpy(self.scratch, position.state, ops.state_size)
+            if ops.rewind(self.tables, self.scratch) >= 0:
+                self.stage = Stage(position, seed=seed, thread=thread)
+                self.in_stage = True
 
     def __dealloc__(self):
         PyMem_RawFree(self.root)
@@ -164,6 +176,8 @@ cdef class InfoTree:
         """That many more simulations, without the GIL."""
         with nogil:
             self.grow(count)
+        if self.in_stage:
+            self.stage.check()
 
     @property
     def size(self):
@@ -212,16 +226,23 @@ cdef class InfoTree:
     # ---- the simulations -----------------------------------------------------------------------
 
     cdef int64_t grow(self, int64_t count) noexcept nogil:
-        """`count` simulations; returns it."""
+        """`count` simulations; returns how many were made, fewer where a stage's choices differ."""
         cdef unsigned char *state = self.scratch
         cdef double values[PLAYER_LIMIT]
-        cdef int64_t _k
+        cdef int64_t cell = 0, _k
         cdef int32_t seat
         for _k in range(count):
             memcpy(state, self.root, self.ops.state_size)
             if self.resamples:
                 self.ops.resample(self.tables, state, self.root_turn, &self.rng)
+            if self.in_stage:
+                self.ops.rewind(self.tables, state)
+                cell = self.stage.draw(&self.rng)
+                if not self.stage.take(state, cell):
+                    return _k
             self.simulate(state, values)
+            if self.in_stage:
+                self.stage.credit(cell, values)
             for seat in range(self.ops.n_players):
                 self.totals[seat] += values[seat]
         self.simulations += count
@@ -232,7 +253,7 @@ cdef class InfoTree:
         cdef int32_t legal[LEGAL_LIMIT]
         cdef const GameOps *ops = self.ops
         cdef const void *tables = self.tables
-        cdef int32_t length = 0, steps = 0
+        cdef int32_t length = 0, steps = self.stage.n_seats if self.in_stage else 0
         cdef int32_t seat, node, slot, i
         cdef bint grown = False
         cdef InfoEdge *edge
@@ -283,7 +304,7 @@ cdef class InfoTree:
             # Node and slot, not an edge's address: a node's edges move when it gains an action.
             step = self.path + 3 * i
             self.edges[self.nodes[step[0]].first + step[1]].total += values[step[2]]
-        if self.root_turn >= 0 and length > 0:
+        if self.root_turn >= 0 and length > 0 and not self.in_stage:
             slot = self.path[1]
             self.root_visits[slot] += 1
             for i in range(ops.n_players):
@@ -522,6 +543,16 @@ class Grown:
         sums = [tree.return_sums for tree in self.trees]
         return tuple(sum(column) / self.simulations for column in zip(*sums))
 
+    def stage(self, position, seed):
+        """The root's stage of simultaneous choices, with what the simulations of all trees found of
+        it; None where the root was not searched as one."""
+        if self.trees[0].stage is None:
+            return None
+        whole = Stage(position, seed=seed, thread=0)
+        for tree in self.trees:
+            whole.add(tree.stage)
+        return whole
+
     def root_statistics(self):
         """What the simulations brought that began with each action of the root, a decision.
 
@@ -577,6 +608,11 @@ class InformationSetSearcher:
         self.parameters = {key: parameter.default for key, parameter in self.PARAMETERS.items()} | parameters
         if self.parameters["observer"] == "single" and self.parameters["root"] == "game":
             raise SpecError(f"{self.name}: observer=single searches from one seat's view, and root=game from nobody's")
+        favor = self.parameters.get("favor", "none")
+        if favor != "none":
+            self.stage_iterations = _stage_iterations(self.name, favor)
+            if self.parameters["root"] == "game":
+                raise SpecError(f"{self.name}: favor={favor} solves the stage at hand, and root=game begins elsewhere")
         limits = {key: self.parameters[key] for key in ("simulations", "nodes", "depth", "seconds")}
         if all(limits[key] is None for key in ("simulations", "nodes", "seconds")):
             limits["simulations"] = DEFAULT_SIMULATIONS
@@ -590,7 +626,8 @@ class InformationSetSearcher:
 
         Args:
             position: the root. A decision is resampled for its seat in every simulation; a chance
-                node is taken as it is, so from the start of a game this is self-play.
+                node is taken as it is, so from the start of a game this is self-play. With
+                `favor=cfr+`, a decision of a stage is searched from the start of that stage.
             seed: int in [0, 2**64).
             limit: overrides the searcher's own; a depth alone is not an end, and the searcher's own
                 simulations, or the default, come beside it.
@@ -617,7 +654,7 @@ class InformationSetSearcher:
                   for thread in range(count)]
         _run_all(trees, shares, limit.seconds, start_s)
         for tree in trees:
-            if not tree.size and position.is_player_node():
+            if not tree.size and position.is_player_node() and tree.stage is None:
                 raise MemoryError("not enough memory for the first node of the search")
         return Grown(trees, time.perf_counter() - start_s)
 
@@ -629,6 +666,9 @@ class InformationSetSearcher:
         from_start = self.parameters["root"] == "game" and position.is_player_node()
         root = position.rules.initial_position() if from_start else position
         grown = self.grow(root, seed=seed, limit=limit)
+        stage = grown.stage(root, seed)
+        if stage is not None:
+            return self._stage_result(position, stage, grown, seed, limit)
         values = grown.values()
         if not position.is_player_node():
             return SearchResult(None, values, (), grown.simulations, grown.nodes, grown.seconds,
@@ -657,6 +697,29 @@ class InformationSetSearcher:
             reproducible=limit.reproducible,
         )
 
+    def _stage_result(self, position, stage, grown, seed, limit):
+        """The result of a search from a stage of simultaneous choices: the choice is drawn from the
+        seat's policy in the solution, whatever `play` says, since nothing else keeps it secret."""
+        policies, values = stage.solution(self.stage_iterations)
+        place = stage.turns.index(position.current_player())
+        probabilities = policies[place]
+        utilities = stage.action_values([list(policy.values()) for policy in policies])[place]
+        others = tuple(axis for axis in range(len(policies)) if axis != place)
+        visits = stage.cell_visits.sum(axis=others)
+        action = draw(probabilities, Stream.keyed(seed, MOVE_STREAM))
+        return SearchResult(
+            action=action,
+            values=values,
+            actions=tuple(
+                ActionStats(each, int(count), utility, probability)
+                for (each, probability), count, utility in zip(probabilities.items(), visits, utilities)),
+            simulations=grown.simulations,
+            nodes=grown.nodes,
+            seconds=grown.seconds,
+            principal_variation=(action,),
+            reproducible=limit.reproducible,
+        )
+
     def _choose(self, statistics, seed):
         """The action to play, and how likely each was to be: {action: probability}."""
         total = sum(visits for visits, _ in statistics.values())
@@ -666,6 +729,15 @@ class InformationSetSearcher:
             return draw(shares, Stream.keyed(seed, MOVE_STREAM)), shares
         best = max(statistics, key=lambda action: (statistics[action][0], statistics[action][1], -action))
         return best, {action: float(action == best) for action in statistics}
+
+
+def _stage_iterations(name, text):
+    """The iterations of `favor=cfr+` or `favor=cfr+(iterations=N)`."""
+    spec = parse_spec(text)
+    if spec.name != STAGE_SOLVER or set(spec.given) - {"iterations"} or spec.parameters["iterations"] < 1:
+        raise SpecError(f"{name} parameter favor is {text!r}; allowed: none | {STAGE_SOLVER} | "
+                        f"{STAGE_SOLVER}(iterations=N) with N from 1")
+    return spec.parameters["iterations"]
 
 
 def draw(shares, stream):
@@ -719,6 +791,7 @@ def _run_all(trees, shares, seconds, start_s):
 # ---- what is declared --------------------------------------------------------------------------
 
 DEFAULT_SIMULATIONS = 1000
+STAGE_SOLVER = "cfr+"
 
 _LIMITS = {
     "simulations": Parameter(None, f"simulations a move; {DEFAULT_SIMULATIONS} where no limit is given",
@@ -752,6 +825,9 @@ class IsmctsSearcher(InformationSetSearcher):
         "c": _EXPLORATION,
         "play": Parameter("best", _PLAY, choices=("best", "sample")),
         **_TREE,
+        "favor": Parameter("none", "a stage of simultaneous hidden choices, such as an auction of favor cards, is "
+                           "solved as one game over estimated continuations; its iterations may be given",
+                           choices=("none",), solvers=(STAGE_SOLVER,)),
     }
 
 
@@ -783,6 +859,10 @@ def check_parameters(Rules rules, name, parameters):
     if parameters["playout"] == "greedy" and rules.ops.suggest == NULL:
         raise UnsuitableGameError(
             f"{name}: playout=greedy needs a game with a rule of thumb, and {rules.name} has none")
+    if parameters.get("favor", "none") != "none" and rules.ops.rewind == NULL:
+        raise UnsuitableGameError(
+            f"{name}: favor={parameters['favor']} needs a game with stages of simultaneous hidden choices, and "
+            f"{rules.name} has none")
     if parameters["playout_depth"] is not None and rules.ops.estimate == NULL:
         raise UnsuitableGameError(f"{name}: playout_depth needs a game with an estimate, and {rules.name} has none")
 

@@ -293,8 +293,8 @@ def _kind(parameter: Parameter) -> type:
 
 
 def _allowed(parameter: Parameter) -> str:
-    if parameter.choices:
-        return " | ".join(parameter.choices)
+    if parameter.choices or parameter.solvers:
+        return " | ".join((*parameter.choices, *parameter.solvers))
     kind = _kind(parameter)
     if kind is bool:
         return "true | false"
@@ -315,6 +315,10 @@ def _read(where: str, text: str, parameter: Parameter) -> ParameterValue:
         if text.lower() not in ("true", "false"):
             raise wrong
         return text.lower() == "true"
+    if parameter.solvers and text not in parameter.choices:
+        if split_spec(text)[0] not in parameter.solvers:
+            raise wrong
+        return str(parse_spec(text))
     if kind is str:
         if parameter.choices and text not in parameter.choices:
             raise wrong

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 import games
+from engine_ext.errors import UnsuitableGameError
 from engine_ext.position import Position
 from engine_ext.rng import Stream
+from solvers.contract import Limit
+from solvers.specs import make_searcher, solver_specs
 from tests.games.quarz.test_cases import choices, position_of, rules_for, take
 
 
@@ -191,3 +194,43 @@ def test_favor_cards_are_a_stage_of_hidden_choices() -> None:
     assert [again.to_dict()["mobs"][seat]["favor"] for seat in range(3)] == [3, 0, 1]
     assert position.rewind() is None
     assert again.check() == 0
+
+
+def test_no_bot_sees_what_its_seat_cannot() -> None:
+    """Every bot that plays Qu'arz, with one seed, makes one move in two states of one information set: along
+    random games, and where a rival has chosen another favor card."""
+    variants = [
+        "ismcts(observer=single)",
+        "ismcts(playout=greedy)",
+        "ismcts(favor=cfr+)",
+        "ismcts(favor=cfr+,threads=2)",
+    ]
+    for players in (2, 3):
+        rules = games.spec("quarz").make_rules({"players": players, "draft": "random", "tiles": "random"})
+        bots, refused = {}, set()
+        for spec in [name for name, solver in solver_specs().items() if solver.kind == "searcher"] + variants:
+            try:
+                bots[spec] = make_searcher(spec, rules)
+            except UnsuitableGameError:
+                refused.add(spec)
+        assert refused == {"expectimax", "mcts", "value_iteration"} & set(solver_specs())
+        bots.pop("oos", None)  # searches the whole game's tree, which does not fit
+        stream = Stream(3)
+        positions = []
+        for _ in range(3):
+            position = rules.initial_position()
+            while not position.is_terminal():
+                if position.is_player_node():
+                    positions.append(position.clone())
+                    position.apply_action(position.suggest(stream))
+                position.run_chance(stream)
+        hiding = [each for each in positions if each.rewind() is not None and each.rewind()[1] > 0]
+        assert len(hiding) >= 3
+        compared = 0
+        for each in positions[::25] + hiding:
+            other = each.resample(each.current_player(), stream)
+            compared += other != each
+            for spec, bot in bots.items():
+                a, b = (bot.search(state, seed=6, limit=Limit(simulations=12)) for state in (each, other))
+                assert repr((a.action, a.actions, a.values)) == repr((b.action, b.actions, b.values)), spec
+        assert compared >= 10
