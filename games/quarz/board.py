@@ -25,6 +25,7 @@ Cell = tuple[int, int]
 
 DIRECTIONS: tuple[Cell, ...] = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 CELL_LIMIT = 48
+PROVENANCES = ("rulebook", "sourced", "reconstructed")
 
 # Counts by player number (rules 12, 15-17, 141; Q16).
 MODIFIABLE = {2: 11, 3: 18, 4: 32}
@@ -206,6 +207,11 @@ def read_boards(path: Path) -> dict[str, Board]:
         name = record["name"]
         if not isinstance(name, str) or not name or name in boards:
             raise DataError(f"{where}: name is {name!r}, must be a text that no other board has")
+        if record["provenance"] not in PROVENANCES:
+            words = ", ".join(map(repr, PROVENANCES))
+            raise DataError(f"{where}: provenance is {record['provenance']!r}, allowed are {words}")
+        if type(record.get("practice", False)) is not bool:
+            raise DataError(f"{where}: practice is {record['practice']!r}, must be of type bool")
         if type(record["players"]) is not int:
             raise DataError(f"{where}: players is {record['players']!r}, must be an int")
         fields = {}
@@ -217,7 +223,7 @@ def read_boards(path: Path) -> dict[str, Board]:
             name=name,
             players=record["players"],
             altar=_cell(f"{where}: altar", record["altar"]),
-            practice=bool(record.get("practice", False)),
+            practice=record.get("practice", False),
             provenance=record["provenance"],
             path=path,
             **fields,

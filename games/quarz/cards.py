@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from engine_ext.errors import DataError
-from games.quarz.board import Board, read_boards
+from games.quarz.board import PROVENANCES, Board, read_boards
 
 DATA = Path(__file__).resolve().parent / "data"
-PROVENANCES = ("rulebook", "sourced", "reconstructed")
 CARDS = 13  # of one monster (rules 1 and 2): the ultimate, 3 abilities x 3 copies, 3 Push/Swap
 PUSH_SWAP = "Push/Swap"
 
@@ -271,8 +270,33 @@ class _Table:
             return default
         value = self.content[key]
         if type(value) is not kind:
-            raise DataError(f"{self.where}: {key} is {value!r}, must be {kind.__name__}")
+            raise DataError(f"{self.where}: {key} is {value!r}, must be of type {kind.__name__}")
         return value
+
+    def text(self, key: str) -> str:
+        """A text that is not empty."""
+        value = self.get(key, str)
+        if not value.strip():
+            raise DataError(f"{self.where}: {key} is {value!r}, must be a text that is not empty")
+        return str(value)
+
+    def numbers(self, key: str, length: int, allowed: range) -> list[int]:
+        """A list of so many ints."""
+        value = self.get(key, list)
+        if len(value) != length or any(type(part) is not int or part not in allowed for part in value):
+            span = f"{allowed.start} to {allowed.stop - 1}"
+            raise DataError(f"{self.where}: {key} is {value!r}, must be {length} ints of {span}")
+        return list(value)
+
+    def halves(self, key: str, most: int) -> float:
+        """A number of halves from 0 on."""
+        value: Any = self.content.get(key)
+        if type(value) not in (int, float) or not 0 <= value <= most or 2 * value != int(2 * value):
+            raise DataError(f"{self.where}: {key} is {value!r}, must be a multiple of 0.5 of 0 to {most}")
+        return float(value)
+
+    def provenance(self) -> str:
+        return self.word("provenance", PROVENANCES)
 
     def number(self, key: str, allowed: range, default: int | None = None) -> int:
         value = self.get(key, int, default)
@@ -285,6 +309,12 @@ class _Table:
         if value not in allowed:
             raise DataError(f"{self.where}: {key} is {value!r}, allowed are {', '.join(map(repr, allowed))}")
         return str(value)
+
+
+def _distinct(where: str, kind: str, names: list[str]) -> None:
+    double = [name for name in names if names.count(name) > 1]
+    if double:
+        raise DataError(f"{where}: two {kind} share the name {double[0]!r}")
 
 
 def _bonuses(content: Any, where: str, allowed: Mapping[str, Any]) -> dict[str, Any]:
@@ -343,6 +373,8 @@ def _effects(
                 raise DataError(f"{here}: the monster has no die to roll")
             rolled = True
         made.append(effect)
+    if made[-1]["do"] == "choose_own":
+        raise DataError(f"{where}[{len(made) - 1}]: choose_own must be followed by an effect on the chosen monster")
     return tuple(made)
 
 
@@ -352,12 +384,15 @@ def _munch(content: Any, where: str, *, die: bool) -> Munch:
     keep = _bonuses(content["keep"], f"{where}.keep", PASSIVES) if "keep" in content else {}
     if bool(once) == bool(keep):
         raise DataError(f"{where}: exactly one of 'once' and 'keep' must be given")
+    for key in ("lock", "form"):
+        if once and key in content:
+            raise DataError(f"{where}: {key} is for cards in a slot ('keep'), a one-time effect leaves the game")
     return Munch(
         cost=table.number("cost", range(10)),
         once=once,
         keep=keep,
         lock=table.get("lock", bool, False),
-        form=str(content.get("form", "")),
+        form=table.text("form") if "form" in content else "",
     )
 
 
@@ -375,13 +410,22 @@ def _records(path: Path, content: dict[str, Any], key: str) -> list[Any]:
     return records
 
 
+def _only_records(path: Path, key: str) -> list[Any]:
+    content = _load(path)
+    _Table(content, str(path), {key})
+    return _records(path, content, key)
+
+
 def _monster(record: Any, where: str, mob: str, common: tuple[Munch, ...], costs: tuple[int, int]) -> Monster:
     tokens = {"shield_tokens", "frosting_tokens", "poison_tokens", "trap_tokens"}
     fields = {"name", "provenance", "known", "attack", "energy", "damage", "move", "die", "slot2", "slot3", "ability"}
     table = _Table(record, where, fields | tokens)
-    die = tuple(record.get("die", ()))
-    if die and (len(die) != 6 or any(type(face) is not int or not 0 <= face <= 9 for face in die)):
-        raise DataError(f"{where}: die is {list(die)!r}, must be six ints of 0 to 9")
+    for key in tokens & record.keys():
+        table.number(key, range(1, 100))
+    known = table.get("known", list, [])
+    if any(type(word) is not str for word in known):
+        raise DataError(f"{where}: known is {known!r}, must be a list of texts")
+    die = tuple(table.numbers("die", 6, range(10))) if "die" in record else ()
     abilities = table.get("ability", list)
     ultimates = [a for a in abilities if isinstance(a, dict) and a.get("ultimate")]
     if len(abilities) != 4 or len(ultimates) != 1:
@@ -389,17 +433,24 @@ def _monster(record: Any, where: str, mob: str, common: tuple[Munch, ...], costs
             f"{where}: {len(abilities)} abilities with {len(ultimates)} ultimates, must be 4 with 1 (rule 2)"
         )
     cards: list[Card] = []
+    if not all(isinstance(ability, dict) for ability in abilities):
+        raise DataError(f"{where}: ability must be [[monster.ability]] records")
     for i, ability in enumerate(sorted(abilities, key=lambda a: not a.get("ultimate"))):
         here = f"{where}.ability {ability.get('name', i)!r}"
         keys = {"name", "ultimate", "cost", "trigger", "scope", "reactions", "effects", "munch"}
         card = _Table(ability, here, keys)
         ultimate = card.get("ultimate", bool, False)
         trigger = card.word("trigger", TRIGGERS, "")
+        for key in ("scope", "reactions"):
+            if key in ability and not trigger:
+                raise DataError(f"{here}: {key} is for instants, but there is no trigger")
+        if trigger not in ("attacked", "hurt") and ability.get("scope") == "mob":
+            raise DataError(f"{here}: scope 'mob' is possible with the triggers attacked and hurt only")
         munches = card.get("munch", list)
         if len(munches) != (1 if ultimate else 3):
             raise DataError(f"{here}: {len(munches)} munch effects, must be {1 if ultimate else 3}: one a copy")
         effects = _effects(card.get("effects", list), f"{here}.effects", trigger=trigger, die=bool(die))
-        name = card.get("name", str)
+        name = card.text("name")
         for copy, munch in enumerate(munches):
             cards.append(
                 Card(
@@ -418,11 +469,12 @@ def _monster(record: Any, where: str, mob: str, common: tuple[Munch, ...], costs
         push: tuple[Effect, ...] = ({"do": "push", "kind": "strike", "target": "any"},)
         label = f"{PUSH_SWAP}/{copy + 1}"
         cards.append(Card(label, PUSH_SWAP, costs[0], False, "", "self", 0, push, munch))
+    _distinct(where, "abilities", [*(ability["name"] for ability in abilities), PUSH_SWAP])
     return Monster(
-        name=table.get("name", str),
+        name=table.text("name"),
         mob=mob,
-        provenance=table.word("provenance", PROVENANCES),
-        known=tuple(table.get("known", list, [])) if record.get("known") else (),
+        provenance=table.provenance(),
+        known=tuple(known),
         attack=table.word("attack", ("strike", "shoot")),
         energy=table.number("energy", range(1, 30)),
         damage=table.number("damage", range(10)),
@@ -434,6 +486,212 @@ def _monster(record: Any, where: str, mob: str, common: tuple[Munch, ...], costs
     )
 
 
+@dataclass(frozen=True)
+class _Common:
+    """What common.toml holds."""
+
+    push_cost: int
+    push_provenance: str
+    munches: tuple[Munch, ...]
+    costs: Mapping[str, Any]
+    limits: Mapping[str, Any]
+    extra_actions: int
+
+
+def _common(path: Path) -> _Common:
+    content = _load(path)
+    top = _Table(content, str(path), {"push_swap", "costs", "limits", "engine_limits", "box"})
+
+    def part(key: str, allowed: set[str]) -> _Table:
+        return _Table(top.get(key, dict), f"{path}: {key}", {"provenance", *allowed})
+
+    push = part("push_swap", {"name", "push_cost", "swap_cost", "munch_provenance", "munch"})
+    if push.text("name") != PUSH_SWAP:
+        raise DataError(f"{path}: push_swap: name is {push.text('name')!r}, the card is called {PUSH_SWAP!r}")
+    munches = push.get("munch", list)
+    if len(munches) != 3:
+        raise DataError(f"{path}: push_swap.munch has {len(munches)} entries, must be 3 (rule 2)")
+    push.word("munch_provenance", PROVENANCES)
+    costs = part("costs", {"move", "march", "draw", "shrine"})
+    limits = part("limits", {*_LIMITS, "idol_points", "shrine_points"})
+    engine = part("engine_limits", {"extra_actions"})
+    for table in (push, costs, limits, engine):
+        table.provenance()
+    _box(part("box", {*_BOX, *_BOX_TABLES}))
+    return _Common(
+        push_cost=push.number("push_cost", range(10)),
+        push_provenance=push.provenance(),
+        munches=tuple(_munch(m, f"{path}: push_swap.munch[{i}]", die=False) for i, m in enumerate(munches)),
+        costs={
+            **{key: costs.number(key, range(30)) for key in ("move", "march", "shrine")},
+            "draw": costs.numbers("draw", 3, range(30)),
+            "swap": push.number("swap_cost", range(10)),
+        },
+        limits={
+            **{key: limits.number(key, allowed) for key, allowed in _LIMITS.items()},
+            **{key: limits.halves(key, 20) for key in ("idol_points", "shrine_points")},
+        },
+        extra_actions=engine.number("extra_actions", range(9)),
+    )
+
+
+# of common.toml's [limits]; with 3 march steps each monster goes 1, with 6 each may go 2 (rule 77)
+_LIMITS: Mapping[str, range] = {
+    "opening_hand": range(13),
+    "hand": range(40),
+    "actions": range(1, 5),
+    "reactions": range(10),
+    "march_steps": range(3, 7),
+    "shrine_uses": range(1, 10),
+}
+_BOX = (
+    "monsters", "monster_cards", "favor_cards", "reaction_tokens", "mob_tokens", "time_tiles", "shrine_cards",
+    "stun_tokens", "energy_gems", "impassable",
+)  # fmt: skip
+_BOX_TABLES = ("shrine_tiles", "tokens", "special_cards")
+
+
+def _box(table: _Table) -> None:
+    """The components are listed for people; only their form is checked."""
+    table.provenance()
+    for key in _BOX:
+        if key in table.content:
+            table.number(key, range(1, 1000))
+    for key in _BOX_TABLES:
+        if key in table.content:
+            inner = table.get(key, dict)
+            for name in inner:
+                _Table(inner, f"{table.where}.{key}", set(inner)).number(name, range(1, 1000))
+
+
+def _favors(path: Path) -> tuple[Favor, ...]:
+    favors = []
+    for i, record in enumerate(_only_records(path, "favor")):
+        where = f"{path}: favor[{i}]"
+        table = _Table(record, where, {"value", "provenance", "take_back", "options"})
+        options = []
+        for k, content in enumerate(table.get("options", list)):
+            option = _Table(content, f"{where}.options[{k}]", {"name", "effects"})
+            effects = _effects(option.get("effects", list), f"{option.where}.effects", favor=True)
+            options.append(Option(option.text("name"), effects))
+        if table.get("value", int) != i or not 1 <= len(options) <= 4:
+            raise DataError(f"{where}: favor cards are listed by value 0 to 4, each with 1 to 4 options")
+        _distinct(where, "options", [option.name for option in options])
+        favors.append(Favor(i, table.provenance(), table.get("take_back", bool, False), tuple(options)))
+    if len(favors) != 5:
+        raise DataError(f"{path}: {len(favors)} favor cards, must be 5 (rule 3)")
+    if not any(favor.take_back for favor in favors):
+        raise DataError(f"{path}: no card has take_back = true: after five rounds no one would have a favor card")
+    return tuple(favors)
+
+
+def _time(path: Path) -> tuple[tuple[TimeTile, ...], dict[str, tuple[int, int, int]], dict[int, int]]:
+    """The time tiles, the tiles of each level by length, the spaces of the track by player number."""
+    content = _load(path)
+    top = _Table(content, str(path), {"tile", "stack", "track"})
+    tiles = []
+    for i, record in enumerate(_records(path, content, "tile")):
+        where = f"{path}: tile[{i}]"
+        table = _Table(record, where, {"name", "level", "provenance", "while_visible"})
+        effects = _bonuses(table.get("while_visible", dict), f"{where}.while_visible", GLOBALS)
+        tiles.append(TimeTile(table.text("name"), table.number("level", range(1, 4)), table.provenance(), effects))
+    if len(tiles) > 16:
+        raise DataError(f"{path}: {len(tiles)} time tiles, at most 16 are allowed")
+    _distinct(str(path), "time tiles", [tile.name for tile in tiles])
+    stacks = _Table(top.get("stack", dict), f"{path}: stack", {"provenance", "short", "medium", "long"})
+    stacks.provenance()
+    stack: dict[str, tuple[int, int, int]] = {}
+    for name in ("short", "medium", "long"):
+        first, second, third = stacks.numbers(name, 3, range(17))
+        stack[name] = first, second, third
+        if not sum(stack[name]):
+            raise DataError(f"{path}: stack.{name} is {list(stack[name])}, must hold at least one tile")
+        for level, count in enumerate(stack[name], 1):
+            if count > sum(tile.level == level for tile in tiles):
+                raise DataError(f"{path}: stack.{name} needs {count} tiles of level {level}, there are fewer")
+    track = _Table(top.get("track", dict), f"{path}: track", {"provenance", "spaces_2_3_players", "spaces_4_players"})
+    track.provenance()
+    few, four = (track.number(f"spaces_{group}_players", range(2, 61)) for group in ("2_3", "4"))
+    for count in (few, four):
+        if count % 2:
+            raise DataError(f"{path}: track has {count} spaces, must be even: 6 o'clock lies opposite 12 o'clock")
+    return tuple(tiles), stack, {2: few, 3: few, 4: four}
+
+
+def _shrines(path: Path) -> tuple[Shrine, ...]:
+    shrines = []
+    for i, record in enumerate(_only_records(path, "shrine")):
+        where = f"{path}: shrine[{i}]"
+        table = _Table(record, where, {"name", "provenance", "effects"})
+        effects = _effects(table.get("effects", list), f"{where}.effects")
+        shrines.append(Shrine(table.text("name"), table.provenance(), effects))
+    if len(shrines) != 4:
+        raise DataError(f"{path}: {len(shrines)} shrine cards, must be 4 (rule 3)")
+    _distinct(str(path), "shrine cards", [shrine.name for shrine in shrines])
+    return tuple(shrines)
+
+
+_TILE_KINDS = ("empty", "water", "crystal")
+
+
+def _tiles(path: Path) -> tuple[tuple[Pattern, ...], dict[int, dict[str, int]]]:
+    """The patterns of modifiable tiles, and how many of each kind are used by player number."""
+    content = _load(path)
+    top = _Table(content, str(path), {"stock", "used", "pattern"})
+    patterns = []
+    for i, record in enumerate(_records(path, content, "pattern")):
+        where = f"{path}: pattern[{i}]"
+        table = _Table(record, where, {"name", "kind", "count", "provenance", "edges"})
+        kind = table.word("kind", _TILE_KINDS)
+        edges = tuple(table.get("edges", list))
+        if len(set(edges)) != len(edges) or any(type(side) is not int or not 0 <= side < 6 for side in edges):
+            raise DataError(f"{where}: edges is {list(edges)!r}, must be different sides 0 to 5")
+        if (kind == "empty") != (not edges):
+            raise DataError(f"{where}: a tile has edges exactly when it is not empty")
+        patterns.append(
+            Pattern(table.text("name"), kind, table.number("count", range(1, 33)), table.provenance(), edges)
+        )
+    if len(patterns) > 8:
+        raise DataError(f"{path}: {len(patterns)} patterns, at most 8 are allowed")
+    _distinct(str(path), "patterns", [pattern.name for pattern in patterns])
+    counted = {kind: sum(pattern.count for pattern in patterns if pattern.kind == kind) for kind in _TILE_KINDS}
+    if not counted["empty"]:
+        raise DataError(f"{path}: there is no pattern of the kind empty")
+    stock = _Table(top.get("stock", dict), f"{path}: stock", {"provenance", *_TILE_KINDS})
+    stock.provenance()
+    for kind, count in counted.items():
+        if stock.number(kind, range(97)) != count:
+            raise DataError(f"{path}: stock.{kind} is {stock.content[kind]}, the patterns' counts make {count}")
+    tables = _Table(top.get("used", dict), f"{path}: used", {"provenance", "players_2", "players_3", "players_4"})
+    tables.provenance()
+    used = {}
+    for players in (2, 3, 4):
+        where = f"{path}: used.players_{players}"
+        table = _Table(tables.get(f"players_{players}", dict), where, set(_TILE_KINDS))
+        used[players] = {kind: table.number(kind, range(49)) for kind in _TILE_KINDS}
+        for kind, count in used[players].items():
+            if count > counted[kind]:
+                raise DataError(f"{where} needs {count} {kind} tiles, the stock has {counted[kind]} (Q17)")
+    return tuple(patterns), used
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    """The data files by name: the folder's, and for those it leaves out the game's."""
+    files: dict[str, Path] = {}
+    for base in (DATA, folder):
+        if not base.is_dir():
+            raise DataError(f"{base}: no such folder of data files")
+        found = {path.relative_to(base).as_posix(): path for path in sorted(base.rglob("*.toml"))}
+        for name in found:
+            if base != DATA and name not in files and not (name.startswith("mobs/") and name.count("/") == 1):
+                known = ", ".join(sorted(name for name in files if "/" not in name))
+                raise DataError(f"{found[name]}: no data file is called that; there are {known} and mobs/*.toml")
+        if base != DATA and any(name.startswith("mobs/") for name in found):
+            files = {name: path for name, path in files.items() if not name.startswith("mobs/")}
+        files |= found
+    return files
+
+
 @cache
 def read_content(folder: Path = DATA) -> Content:
     """Read and check all data files of a folder; a folder of a user's own may leave files out,
@@ -442,26 +700,15 @@ def read_content(folder: Path = DATA) -> Content:
     Raises:
         DataError: naming file, record and key.
     """
-    files: dict[str, Path] = {}
-    for base in (DATA, folder):
-        if not base.is_dir():
-            raise DataError(f"{base}: no such folder of data files")
-        found = {str(path.relative_to(base)): path for path in sorted(base.rglob("*.toml"))}
-        if base != DATA and any(name.startswith("mobs/") for name in found):
-            files = {name: path for name, path in files.items() if not name.startswith("mobs/")}
-        files |= found
+    files = _files(folder)
     hasher = hashlib.sha256()
     for name in sorted(files):
-        hasher.update(name.encode() + b"\0" + files[name].read_bytes() + b"\0")
+        try:
+            hasher.update(name.encode() + b"\0" + files[name].read_bytes() + b"\0")
+        except OSError as error:
+            raise DataError(f"{files[name]}: {error}") from error
 
-    path = files["common.toml"]
-    common = _load(path)
-    push = common["push_swap"]
-    munches = tuple(_munch(m, f"{path}: push_swap.munch[{i}]", die=False) for i, m in enumerate(push["munch"]))
-    if len(munches) != 3:
-        raise DataError(f"{path}: push_swap.munch has {len(munches)} entries, must be 3 (rule 2)")
-    swap_costs = (int(push["push_cost"]), int(push["swap_cost"]))
-
+    shared = _common(files["common.toml"])
     mobs, mob_provenance, monsters = [], [], []
     for name in sorted(name for name in files if name.startswith("mobs/")):
         path = files[name]
@@ -470,104 +717,34 @@ def read_content(folder: Path = DATA) -> Content:
         records = _records(path, content, "monster")
         if len(records) != 4:
             raise DataError(f"{path}: {len(records)} monsters, a mob has 4 (rule 1)")
-        mobs.append(table.get("mob", str))
-        mob_provenance.append(table.word("provenance", PROVENANCES))
+        mobs.append(table.text("mob"))
+        mob_provenance.append(table.provenance())
         for i, record in enumerate(records):
-            monsters.append(_monster(record, f"{path}: monster[{i}]", mobs[-1], munches, swap_costs))
+            where = f"{path}: monster[{i}]"
+            monsters.append(_monster(record, where, mobs[-1], shared.munches, (shared.push_cost, shared.costs["swap"])))
     if len(mobs) != 4:
         raise DataError(f"{folder}: {len(mobs)} files under mobs/, must be 4: one a mob (rule 1)")
-    names = [monster.name for monster in monsters]
-    if len(set(names)) != len(names):
-        raise DataError(f"{folder}: two monsters share a name")
-
-    path = files["favor.toml"]
-    favors = []
-    for i, record in enumerate(_records(path, _load(path), "favor")):
-        where = f"{path}: favor[{i}]"
-        table = _Table(record, where, {"value", "provenance", "take_back", "options"})
-        options = tuple(
-            Option(option["name"], _effects(option["effects"], f"{where}.options[{k}].effects", favor=True))
-            for k, option in enumerate(table.get("options", list))
-        )
-        if table.get("value", int) != i or not 1 <= len(options) <= 4:
-            raise DataError(f"{where}: favor cards are listed by value 0 to 4, each with 1 to 4 options")
-        favors.append(Favor(i, table.word("provenance", PROVENANCES), table.get("take_back", bool, False), options))
-    if len(favors) != 5:
-        raise DataError(f"{path}: {len(favors)} favor cards, must be 5 (rule 3)")
-
-    path = files["time.toml"]
-    content = _load(path)
-    tiles = []
-    for i, record in enumerate(_records(path, content, "tile")):
-        where = f"{path}: tile[{i}]"
-        table = _Table(record, where, {"name", "level", "provenance", "while_visible"})
-        effects = _bonuses(table.get("while_visible", dict), f"{where}.while_visible", GLOBALS)
-        provenance = table.word("provenance", PROVENANCES)
-        tiles.append(TimeTile(table.get("name", str), table.number("level", range(1, 4)), provenance, effects))
-    stack = {name: tuple(content["stack"][name]) for name in ("short", "medium", "long")}
-    for name, counts in stack.items():
-        for level, count in enumerate(counts, 1):
-            if count > sum(tile.level == level for tile in tiles):
-                raise DataError(f"{path}: stack.{name} needs {count} tiles of level {level}, there are fewer")
-    if len(tiles) > 16:
-        raise DataError(f"{path}: {len(tiles)} time tiles, at most 16 are allowed")
-    track = content["track"]
-    spaces = {2: track["spaces_2_3_players"], 3: track["spaces_2_3_players"], 4: track["spaces_4_players"]}
-    for players, count in spaces.items():
-        if type(count) is not int or count % 2 or not 2 <= count <= 60:
-            raise DataError(f"{path}: track: {count!r} spaces for {players} players, must be an even int of 2 to 60")
-
-    path = files["shrines.toml"]
-    shrines = []
-    for i, record in enumerate(_records(path, _load(path), "shrine")):
-        where = f"{path}: shrine[{i}]"
-        table = _Table(record, where, {"name", "provenance", "effects"})
-        effects_of = _effects(table.get("effects", list), f"{where}.effects")
-        shrines.append(Shrine(table.get("name", str), table.word("provenance", PROVENANCES), effects_of))
-    if len(shrines) != 4:
-        raise DataError(f"{path}: {len(shrines)} shrine cards, must be 4 (rule 3)")
-
-    path = files["tiles.toml"]
-    content = _load(path)
-    patterns = []
-    for i, record in enumerate(_records(path, content, "pattern")):
-        where = f"{path}: pattern[{i}]"
-        table = _Table(record, where, {"name", "kind", "count", "provenance", "edges"})
-        kind = table.word("kind", ("empty", "water", "crystal"))
-        edges = tuple(table.get("edges", list, []) if record.get("edges") else ())
-        if len(set(edges)) != len(edges) or any(type(side) is not int or not 0 <= side < 6 for side in edges):
-            raise DataError(f"{where}: edges is {list(edges)!r}, must be different sides 0 to 5")
-        if (kind == "empty") != (not edges):
-            raise DataError(f"{where}: a tile has edges exactly when it is not empty")
-        count = table.number("count", range(1, 33))
-        patterns.append(Pattern(table.get("name", str), kind, count, table.word("provenance", PROVENANCES), edges))
-    if len(patterns) > 8:
-        raise DataError(f"{path}: {len(patterns)} patterns, at most 8 are allowed")
-    used = {players: dict(content["used"][f"players_{players}"]) for players in (2, 3, 4)}
-    for players, counts_by_kind in used.items():
-        for kind, count in counts_by_kind.items():
-            if count > sum(pattern.count for pattern in patterns if pattern.kind == kind):
-                raise DataError(f"{path}: used.players_{players} needs {count} {kind} tiles, the stock has fewer (Q17)")
-
-    limits = dict(common["limits"])
-    costs = dict(common["costs"]) | {"swap": swap_costs[1]}
+    _distinct(str(folder), "mobs", mobs)
+    _distinct(str(folder), "monsters", [monster.name for monster in monsters])
+    tiles, stack, spaces = _time(files["time.toml"])
+    patterns, used = _tiles(files["tiles.toml"])
     return Content(
         folder=folder,
         digest=hasher.hexdigest(),
         mobs=tuple(mobs),
         mob_provenance=tuple(mob_provenance),
         monsters=tuple(monsters),
-        favors=tuple(favors),
-        time_tiles=tuple(tiles),
-        shrines=tuple(shrines),
-        patterns=tuple(patterns),
+        favors=_favors(files["favor.toml"]),
+        time_tiles=tiles,
+        shrines=_shrines(files["shrines.toml"]),
+        patterns=patterns,
         used=used,
         spaces=spaces,
         stack=stack,
-        costs=costs,
-        limits=limits,
-        extra_actions=int(common["engine_limits"]["extra_actions"]),
-        push_provenance=push["provenance"],
+        costs=shared.costs,
+        limits=shared.limits,
+        extra_actions=shared.extra_actions,
+        push_provenance=shared.push_provenance,
         boards=read_boards(files["boards.toml"]),
     )
 

@@ -669,7 +669,7 @@ cdef void run_effect(const Tables *t, State *s, Frame *f) noexcept nogil:
     elif op == OP_CLEANSE:
         cleanse(s, m)
     elif op == OP_BOOST:
-        s.boost[m] += amount
+        s.boost[m] = min(BOOST_CAP, s.boost[m] + amount)
     elif op == OP_EXTRA:
         if s.extras < t.extra_limit and s.active == seat:
             s.extras += 1
@@ -682,7 +682,7 @@ cdef void run_effect(const Tables *t, State *s, Frame *f) noexcept nogil:
             if op == OP_NEGATE:
                 attack.d = 1
             else:
-                attack.c += amount
+                attack.c = min(100, attack.c + amount)
 
 cdef void exchange(const Tables *t, State *s, int32_t m, int32_t target) noexcept nogil:
     """Rule 91, Q53, Q88: two monsters change places; a carrier keeps the idol."""

@@ -510,12 +510,18 @@ cdef class QuarzRules(Rules):
         cdef int32_t scratch[512]
         cdef int32_t k, rule
         _check_shapes(position)
+        for key in ("recall", "epochs"):
+            if key in position and "pending" not in position:
+                raise PositionError(f"quarz: {key} goes with pending: leave it out of a position by hand")
         self._clear(s)
         self._restore_board(s, position)
         self._restore_mobs(s, position)
         self._restore_table(s, position)
         for k in range(t.players):
             recount(t, s, k)
+        for k in range(t.players):
+            if s.traps[k] & s.occupied & ~s.own[k]:
+                raise PositionError(f"quarz: traps: one of seat {k} lies under a monster of another mob, it has sprung")
         if "pending" in position:
             self._restore_pending(s, position["pending"])
         else:
@@ -546,9 +552,12 @@ cdef class QuarzRules(Rules):
     def _cell_number(self, field, value):
         if isinstance(value, str):
             try:
-                value = [int(part) for part in value.split(",")]
+                cell = [int(part) for part in value.split(",")]
             except ValueError:
                 raise _bad(field, value, "a cell") from None
+            if value != ",".join(map(str, cell)):
+                raise _bad(field, value, "a cell, written \"q,r\"")
+            value = cell
         if (not isinstance(value, (list, tuple)) or not all(type(part) is int for part in value)
                 or tuple(value) not in self.board.number):
             raise _bad(field, value, f"a cell [q, r] of the board {self.board.name}")
@@ -561,7 +570,7 @@ cdef class QuarzRules(Rules):
 
     cdef _restore_board(self, State *s, dict position):
         cdef Tables *t = &self.data
-        cdef int32_t cell
+        cdef int32_t cell, k
         tiles = position.get("tiles", {})
         names = [pattern.name for pattern in self.content.patterns]
         if "tiles" in position:
@@ -591,12 +600,21 @@ cdef class QuarzRules(Rules):
             cell = self._cell_number("melted", value)
             if not has_bit(t.impassable_mask, cell):
                 raise PositionError(f"quarz: melted: {value!r} is not an impassable field")
+            if has_bit(s.melted, cell):
+                raise PositionError(f"quarz: melted: {value!r} is listed twice")
             s.melted |= bit(cell)
         for key, value in position.get("traps", {}).items():
             cell = self._cell_number(f"traps.{key}", key)
-            s.traps[<int32_t>self._int(f"traps.{key}", value, 0, t.players - 1)] |= bit(cell)
+            if not has_bit(t.modifiable_mask, cell):
+                raise PositionError(f"quarz: traps.{key}: traps lie on modifiable fields (Q21)")
+            k = self._int(f"traps.{key}", value, 0, t.players - 1)
+            s.traps[k] |= bit(cell)
+            if count_bits(s.traps[k]) > TOKEN_CAP:
+                raise PositionError(f"quarz: traps: a fourth one of seat {k}, a mob has at most three (Q89)")
         if "idol" in position:
             s.idol_at = self._cell_number("idol", position["idol"])
+            if has_bit((t.impassable_mask & ~s.melted) | t.camp_mask, s.idol_at):
+                raise _bad("idol", position["idol"], "off camps and unmelted impassable fields (rule 56, Q57)")
 
     cdef _restore_mobs(self, State *s, dict position):
         cdef Tables *t = &self.data
@@ -618,19 +636,24 @@ cdef class QuarzRules(Rules):
             for k in range(seat):
                 if (s.mob[k] == s.mob[seat] and s.mob[seat] >= 0) or (s.camp[k] == s.camp[seat] and s.camp[seat] >= 0):
                     raise PositionError(f"quarz: {where}: mob or camp is that of seat {k}")
-            s.favor_hand[seat] = 0
-            for value in mob.get("favor_hand", list(range(5))):
-                s.favor_hand[seat] |= 1 << <int32_t>self._int(f"{where}.favor_hand", value, 0, 4)
             value = mob.get("favor")
             s.favor[seat] = -1 if value is None else self._int(f"{where}.favor", value, 0, 4)
+            held = mob.get("favor_hand", [k for k in range(5) if k != value or t.take_back[k]])
+            s.favor_hand[seat] = 0
+            for k in held:
+                s.favor_hand[seat] |= 1 << <int32_t>self._int(f"{where}.favor_hand", k, 0, 4)
+            if len(set(held)) != len(held):
+                raise _bad(f"{where}.favor_hand", held, "different values")
+            if not setting_up and value is not None and value in held and not t.take_back[<int32_t>value]:
+                raise PositionError(f"quarz: {where}.favor {value} is in favor_hand as well (rule 30)")
             s.reactions[seat] = self._int(f"{where}.reactions", mob.get("reactions", t.reactions), 0, t.reactions)
-            s.munched[seat] = self._int(f"{where}.munched", mob.get("munched", 0), 0, 200)
             uses = mob.get("shrines", [0] * t.n_shrines)
             if not isinstance(uses, list) or len(uses) != t.n_shrines:
                 raise _bad(f"{where}.shrines", uses, f"a list of {t.n_shrines} ints")
             for k in range(t.n_shrines):
                 s.uses[seat][k] = self._int(f"{where}.shrines[{k}]", uses[k], 0, t.shrine_uses)
             if s.mob[seat] < 0:
+                s.munched[seat] = self._int(f"{where}.munched", mob.get("munched", 0), 0, 200)
                 continue
             own = [self.content.monsters[4 * s.mob[seat] + j].name for j in range(4)]
             monsters = mob.get("monsters", [{"name": own[j]} for j in range(t.squad)])
@@ -646,6 +669,12 @@ cdef class QuarzRules(Rules):
                     raise _bad(f"{here}.name", name, f"one of {', '.join(own)}, each once")
                 names.append(name)
                 self._restore_monster(s, 3 * seat + k, 4 * s.mob[seat] + own.index(name), monster, here)
+                if monster.get("playing") and not setting_up:
+                    raise PositionError(f"quarz: {here}.playing: cards are played only while something is pending")
+            eaten = sum(len(monster.get("slots", [])) for monster in monsters)
+            s.munched[seat] = self._int(f"{where}.munched", mob.get("munched", eaten), 0, 200)
+            if s.munched[seat] < eaten:
+                raise _bad(f"{where}.munched", s.munched[seat], f"at least {eaten}, the cards in slots (Q62)")
 
     cdef _restore_monster(self, State *s, int32_t m, int32_t who, dict monster, str here):
         cdef Tables *t = &self.data
@@ -697,11 +726,13 @@ cdef class QuarzRules(Rules):
         s.hand[m], s.pile[m], s.gone[m] = masks["hand"], masks["discard"], masks["removed"]
         s.table[m], s.deck[m] = masks["playing"], masks["draw"]
         if monster.get("melted"):
+            if len(slots) < 3:
+                raise PositionError(f"quarz: {here}.melted: only a third slot gives the power to melt (rule 118)")
             s.gave_up |= 1 << m
         if monster.get("resting"):
             s.resting |= 1 << m
         for key, limit in (("stun", TOKEN_CAP), ("poison", TOKEN_CAP), ("shield", TOKEN_CAP), ("frost", TOKEN_CAP),
-                           ("boost", 60)):
+                           ("boost", BOOST_CAP)):
             value = self._int(f"{here}.{key}", monster.get(key, 0), 0, limit)
             if key == "stun":
                 s.stun[m] = value
@@ -745,6 +776,8 @@ cdef class QuarzRules(Rules):
             if name is not None and name not in tiles:
                 raise _bad("time", name, f"one of {', '.join(tiles)}")
         s.time_now = -1 if time.get("tile") is None else tiles.index(time["tile"])
+        if len(set(time.get("used", []))) != len(time.get("used", [])):
+            raise _bad("time.used", time["used"], "different names")
         for name in time.get("used", []):
             s.time_used |= 1 << <int32_t>tiles.index(name)
         if s.time_now >= 0:
@@ -752,6 +785,8 @@ cdef class QuarzRules(Rules):
         s.turns = self._int("time.turns", time.get("turns", 0), 0, 5000)
         left = t.n_stack - (s.turns // t.spaces if not t.turn_limit and t.n_stack else 0)
         s.time_left = self._int("time.left", time.get("left", left if "pending" not in position else 0), 0, 16)
+        if "pending" not in position:
+            self._check_stack(s)
         last = t.turn_limit or (t.n_stack - 1) * t.spaces + t.spaces // 2
         if "pending" not in position and s.turns >= last:
             raise _bad("time.turns", s.turns, f"below {last}, where the game ends")
@@ -772,6 +807,18 @@ cdef class QuarzRules(Rules):
             s.idol_by = k
         rebuild(t, s)
 
+    cdef _check_stack(self, State *s):
+        """The tiles that are not used up must do for the rest of the stack (rule 20)."""
+        cdef Tables *t = &self.data
+        cdef int32_t level, before = 0, shown = t.n_stack - s.time_left + 1
+        for level in range(3):
+            due = max(0, t.stack[level] - max(0, shown - before))
+            free = sum(t.time_level[i] == level + 1 and not s.time_used >> i & 1 for i in range(t.n_time))
+            if free < due:
+                used = [tile.name for i, tile in enumerate(self.content.time_tiles) if s.time_used >> i & 1]
+                raise _bad("time.used", used, f"so few that {due} tiles of level {level + 1} are left for the stack")
+            before += t.stack[level]
+
     cdef _restore_moment(self, State *s, dict position):
         cdef Frame *f
         cdef int32_t at, k, seat
@@ -782,6 +829,8 @@ cdef class QuarzRules(Rules):
             if s.shrine_card[k] < 0:
                 raise PositionError(f"quarz: shrine_cards[{k}] may be null during the set-up only")
         if moment == "favor":
+            if position.get("turn") is not None:
+                raise _bad("turn", position["turn"], "null or left out where a round begins")
             for k in range(self.data.players):
                 if not s.favor_hand[k]:
                     raise PositionError(f"quarz: mobs[{k}].favor_hand is empty, a round needs a favor card of everyone")

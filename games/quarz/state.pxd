@@ -22,7 +22,8 @@ cdef enum:
     PUSH_SWAP = 10           # the first Push/Swap card
     DEPTH = 40               # most frames on the stack
     WINDOW_DEPTH = 20        # beyond it no instants are offered, so that the stack stays bounded
-    TOKEN_CAP = 3            # most tokens of a kind on a monster
+    TOKEN_CAP = 3            # most tokens of a kind on a monster, and traps of a mob
+    BOOST_CAP = 60           # most bonus damage of a turn
     TRAP_LOSS = 2            # energy a rabbit trap costs
     CODE_LIMIT = 1024        # instructions of all effect lists
     ALL_CARDS = (1 << CARDS) - 1

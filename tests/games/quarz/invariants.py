@@ -125,7 +125,7 @@ class Watch:
         for mob in table["mobs"]:
             for monster in mob["monsters"]:
                 monster.update(energy=monster["energy"] + monster["spent"], spent=0, resting=False)
-            mob["favor_hand"] = [0, 1, 2, 3, 4]
+            mob.update(favor_hand=[0, 1, 2, 3, 4], favor=None)
         aims: set[tuple[str, str]] = set()
         for seat in range(players):
             order = [seat, *(other for other in range(players) if other != seat)]
@@ -215,6 +215,8 @@ class Watch:
         """143: an attack that did no damage changes the attacker's energy and the target's cards (and shields)."""
         was, now = ([m for mob in table["mobs"] for m in mob["monsters"]] for table in (old, new))
         if any(a["energy"] != b["energy"] for k, (a, b) in enumerate(zip(was, now, strict=True)) if k != attacker):
+            return
+        if was[target]["energy"] == 0:  # Q46: damage counts where there is nothing left to lose
             return
         for key in old.keys() - {"mobs", "actions", "frame", "to_move", "doing"}:
             assert old[key] == new[key], ("143", key)

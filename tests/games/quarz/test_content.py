@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine_ext.errors import DataError
+import games
+from engine_ext.errors import DataError, ParameterError
 from games.quarz import cards
 from games.quarz.cards import DATA, read_content
 
@@ -101,7 +102,7 @@ def test_boards() -> None:
         ("mobs/snack.toml", "energy = 9", "energy = 99", "energy is 99"),
         ("mobs/snack.toml", 'attack = "strike"', 'attack = "bite"', "attack is 'bite'"),
         ("mobs/snack.toml", 'name = "Chili Ninja"', 'nmae = "Chili Ninja"', "unknown key 'nmae'"),
-        ("mobs/snack.toml", 'name = "Chili Ninja"', 'name = "Bookworm"', "share a name"),
+        ("mobs/snack.toml", 'name = "Chili Ninja"', 'name = "Bookworm"', "share the name"),
         ("mobs/snack.toml", "die = [1, 1, 2, 2, 3, 4]\n", "", "no die"),
         ("mobs/snack.toml", 'kind = "context"', 'kind = "nearby"', "kind is 'nearby'"),
         ("mobs/horror.toml", '[{ do = "negate" }]', '[{ do = "negate", amount = 1 }]', "unknown key 'amount'"),
@@ -113,6 +114,68 @@ def test_boards() -> None:
         ("shrines.toml", 'name = "Shrine of Trade"', "title = 1", "unknown key 'title'"),
         ("boards.toml", "players = 2", "players = 3", "counts"),
         ("boards.toml", "[[board]]", "[[baord]]", "[[board]]"),
+        ("boards.toml", "practice = true", 'practice = "yes"', "practice is 'yes'"),
+        ("boards.toml", '"reconstructed"\nplayers = 4', '"invented"\nplayers = 4', "provenance is 'invented'"),
+        ("boards.toml", "altar = [0, 0]", "altar = [0.5, 0]", "pair of ints"),
+        ("boards.toml", "modifiable = [[-2, 0], [-1, 0], [1, 0]", "modifiable = [[-2, 0], [-1, 0]", "connectivity"),
+        ("common.toml", "push_cost = 1\n", "", "'push_cost' is missing"),
+        ("common.toml", "push_cost = 1", "push_cost = -1", "push_cost is -1"),
+        ("common.toml", "push_cost = 1", 'push_cost = "one"', "push_cost is 'one'"),
+        ("common.toml", 'name = "Push/Swap"', 'name = "Shove"', "name is 'Shove'"),
+        ("common.toml", "munch = [", "munches = [", "unknown key 'munches'"),
+        ("common.toml", "[push_swap]", "[pushswap]", "unknown key 'pushswap'"),
+        ("common.toml", "draw = [1, 3, 5] ", "draw = [1, 3] ", "3 ints"),
+        ("common.toml", "march = 4\n", 'march = "four"\n', "march is 'four'"),
+        ("common.toml", "hand = 10 ", "hand = -3 ", "hand is -3"),
+        ("common.toml", "opening_hand = 2 ", "opening_hand = 40 ", "opening_hand is 40"),
+        ("common.toml", "actions = 2\n", "actions = 0\n", "actions is 0"),
+        ("common.toml", "march_steps = 4", "march_steps = 2", "march_steps is 2"),
+        ("common.toml", "idol_points = 2.5", "idol_points = 2.3", "multiple of 0.5"),
+        ("common.toml", "extra_actions = 2 ", "extra_actions = -2 ", "extra_actions is -2"),
+        ("common.toml", "[limits]\nprovenance", "[limits]\nprovenence", "unknown key 'provenence'"),
+        ("common.toml", "monsters = 16", 'monsters = "many"', "monsters is 'many'"),
+        ("favor.toml", "take_back = true ", "take_back = false ", "no card has take_back"),
+        ("favor.toml", 'name = "regenerate", ', "", "'name' is missing"),
+        ("favor.toml", 'do = "choose_own" }, { do = "regenerate" }', 'do = "choose_own" }', "must be followed by"),
+        ("favor.toml", 'name = "recover one"', 'name = "cleanse"', "share the name 'cleanse'"),
+        ("favor.toml", "[[favor]]\nvalue = 0", "colour = 3\n[[favor]]\nvalue = 0", "unknown key 'colour'"),
+        ("shrines.toml", 'name = "Shrine of Trade"', 'name = "Shrine of Change"', "share the name"),
+        ("shrines.toml", 'do = "trade"', 'do = "roll"', "no die"),
+        ("time.toml", "short = [1, 2, 1]\n", "", "'short' is missing"),
+        ("time.toml", "short = [1, 2, 1]", "short = [0, 0, 0]", "at least one tile"),
+        ("time.toml", "short = [1, 2, 1]", "short = [1, -2, 1]", "3 ints"),
+        ("time.toml", "short = [1, 2, 1]", "short = [1, 2]", "3 ints"),
+        ("time.toml", "short = [1, 2, 1]", "short = [1, 2, 9]", "there are fewer"),
+        ("time.toml", "[track]", "[trakc]", "unknown key 'trakc'"),
+        ("time.toml", "frozen_water = true", "frozen_water = 1", "frozen_water is 1"),
+        ("tiles.toml", 'name = "brook"', 'name = "bend"', "share the name 'bend'"),
+        ("tiles.toml", "empty = 18", "empty = 17", "counts make 18"),
+        ("tiles.toml", "empty = 5, water = 4, crystal = 2", "empty = 5, water = 4", "'crystal' is missing"),
+        ("tiles.toml", "empty = 5, water = 4, crystal = 2", "empty = 5, water = 4, crystal = -1", "crystal is -1"),
+        ("tiles.toml", "empty = 5, water = 4, crystal = 2", "empty = 5, water = 13, crystal = 2", "the stock has 12"),
+        ("mobs/snack.toml", 'mob = "Snack Mob"', 'mob = "Sport Mob"', "share the name 'Sport Mob'"),
+        ("mobs/snack.toml", 'name = "Chili Ninja"', 'name = ""', "not empty"),
+        ("mobs/snack.toml", 'name = "Hot Kick"', 'name = "Smoke Seeds"', "share the name 'Smoke Seeds'"),
+        ("mobs/snack.toml", 'name = "Hot Kick"', 'name = "Push/Swap"', "share the name 'Push/Swap'"),
+        ("mobs/snack.toml", "die = [1, 1, 2, 2, 3, 4]", "die = 6", "die is 6"),
+        ("mobs/snack.toml", "frosting_tokens = 6", "frosting_tokens = -6", "frosting_tokens is -6"),
+        ("mobs/snack.toml", 'form = "Sugar Mountain"', "form = 3", "form is 3"),
+        ("mobs/snack.toml", 'trigger = "hurt"\nscope', "scope", "there is no trigger"),
+        (
+            "mobs/snack.toml",
+            'trigger = "arrived"\nscope = "self"',
+            'trigger = "arrived"\nscope = "mob"',
+            "attacked and hurt",
+        ),
+        (
+            "mobs/snack.toml",
+            "keep = { damage = 2 } }",
+            "keep = { damage = 2 }, once = [{ do = 'extra' }] }",
+            "exactly one",
+        ),
+        ("mobs/snack.toml", "keep = { damage = 2 } }", "once = [{ do = 'extra' }], lock = true }", "lock is for"),
+        ("mobs/snack.toml", 'do = "jump", amount = 2', 'do = "jump", amount = "die"', "amount is 'die'"),
+        ("mobs/snack.toml", "ultimate = true\n", "", "0 ultimates"),
     ],
 )
 def test_bad_data_are_named(tmp_path: Path, file: str, old: str, new: str, told: str) -> None:
@@ -125,7 +188,22 @@ def test_bad_data_are_named(tmp_path: Path, file: str, old: str, new: str, told:
     with pytest.raises(DataError) as caught:
         read_content(folder)
     assert told in str(caught.value)
-    assert Path(file).name in str(caught.value) or "share a name" in told
+    assert Path(file).name in str(caught.value) or "share the name" in told
+
+
+def test_files_that_nobody_would_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "favour.toml").write_text("", encoding="utf-8")
+    with pytest.raises(DataError, match=r"favour\.toml: no data file is called that; there are boards\.toml"):
+        read_content(tmp_path)
+    with pytest.raises(DataError, match="no such folder"):
+        read_content(tmp_path / "nowhere")
+
+
+def test_tiles_that_do_not_fill_the_board_are_named(tmp_path: Path) -> None:
+    text = (DATA / "tiles.toml").read_text(encoding="utf-8").replace("empty = 5, water = 4", "empty = 6, water = 4")
+    (tmp_path / "tiles.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ParameterError, match="11 fields to fill, the data use 12"):
+        games.spec("quarz").make_rules({"data": str(tmp_path)})
 
 
 def test_a_folder_of_ones_own_may_leave_files_out(tmp_path: Path) -> None:

@@ -136,10 +136,11 @@ def test_every_card_is_playable_and_edible(monster: int) -> None:
             assert card.label in after["discard"]
         position = position_of(rules, given)
         assert f"munch 1 {number}" in choices(position), (card.label, choices(position))
+        eaten = rules.scene(position, -1)["mobs"][0]["munched"]
         before = rules.scene(position, -1)["mobs"][0]["monsters"][0]
         take(position, f"munch 1 {number}")
         after = rules.scene(position, -1)["mobs"][0]["monsters"][0]
-        assert rules.scene(position, -1)["mobs"][0]["munched"] == 1
+        assert rules.scene(position, -1)["mobs"][0]["munched"] == eaten + 1
         if card.munch.once:
             assert card.label in after["removed"]
             continue
@@ -249,11 +250,72 @@ def test_a_pending_part_fits_its_position_only() -> None:
         ({"turn": 2}, "turn"),
         ({"moment": "lunch"}, "moment"),
         ({"pending": 3}, "pending"),
+        ({"mobs": None}, "mobs is None"),
+        ({"mobs": [{"favor": 5}, {}]}, "favor is 5"),
+        ({"mobs": [{"favor_hand": [1, 1]}, {}]}, "different values"),
+        ({"mobs": [{"favor": 3, "favor_hand": [3]}, {}]}, "favor 3 is in favor_hand"),
+        ({"mobs": [{"munched": 9999}, {}]}, "munched is 9999"),
+        ({"tiles": {"1, 0": ["brook", 0]}}, "1, 0"),
+        ({"tiles": {"1,0": ["brook", 10**30]}}, "0 to 5"),
+        ({"melted": [[0, 1], [0, 1]]}, "twice"),
+        ({"traps": {"9,9": 0}}, "traps.9,9"),
+        ({"traps": {"1,0": 2}}, "traps.1,0"),
+        ({"traps": {"0,1": 0}}, "modifiable"),
+        ({"traps": {"2,1": 0}}, "modifiable"),
+        ({"traps": {"1,0": 0, "2,0": 0, "-1,0": 0, "-1,1": 0}}, "a fourth one of seat 0"),
+        ({"idol": [0, 1]}, "impassable"),
+        ({"idol": [-1, 3]}, "off camps"),
+        ({"carrier": [0, 3]}, "carrier.1. is 3"),
+        ({"time": {"used": ["Picnic", "Picnic"]}}, "time.used"),
+        ({"time": {"used": ["Fury", "Restless Idol", "Light Idol", "Traffic Jam"]}}, "1 tiles of level 3"),
+        ({"time": {"left": 1}}, "rule 137"),
+        ({"moment": "favor", "turn": 1}, "null or left out"),
+        ({"actions": 10**30}, "actions"),
+        ({"actions": float("nan")}, "actions is nan"),
+        ({"recall": ["0", "0"]}, "recall goes with pending"),
+        ({"order": [False, True]}, "order"),
     ],
 )
 def test_bad_positions_are_named(given: dict[str, Any], told: str) -> None:
     with pytest.raises(PositionError, match=told):
         rules_for().from_dict(given)
+
+
+@pytest.mark.parametrize(
+    ("monster", "told"),
+    [
+        ({"energy": -1}, "energy is -1"),
+        ({"energy": 5.0}, "energy is 5.0"),
+        ({"energy": True}, "energy is True"),
+        ({"energy": 3, "spent": 3}, "rule 131"),
+        ({"at": [0, 0, 0]}, r"at is \[0, 0, 0\]"),
+        ({"at": None}, "at is None"),
+        ({"at": [10**30, 0]}, "a cell"),
+        ({"hand": ["Nothing/1"]}, "Nothing/1"),
+        ({"hand": "Wrapped Up/1"}, "of type list"),
+        ({"hand": ["Wrapped Up/1"], "draw": ["Wrapped Up/1"]}, "rule 132"),
+        ({"draw": ["Wrapped Up/1"]}, "nowhere"),
+        ({"removed": "all"}, "removed is 'all'"),
+        ({"removed": ["Final Draft"]}, "rule 97"),
+        ({"slots": ["Wrapped Up/1"]}, "no lasting munch effect"),
+        ({"slots": ["Wrapped Up/2", "Wrapped Up/3", "Toilet Paper/2", "Toilet Paper/3"]}, "at most three"),
+        ({"playing": ["Wrapped Up/1"]}, "playing"),
+        ({"stun": 4}, "stun is 4"),
+        ({"boost": 61}, "boost is 61"),
+        ({"resting": 1}, "resting is 1"),
+        ({"melted": True}, "rule 118"),
+    ],
+)
+def test_bad_monsters_are_named(monster: dict[str, Any], told: str) -> None:
+    with pytest.raises(PositionError, match=told):
+        position_of(rules_for(), {"P1.1": monster})
+
+
+def test_a_trap_under_a_rival_has_sprung() -> None:
+    with pytest.raises(PositionError, match="it has sprung"):
+        position_of(rules_for(), {"P1.1": {"at": [1, 0]}, "traps": {"1,0": 1}})
+    with pytest.raises(PositionError, match=r"munched is 1, must be at least 2"):
+        position_of(rules_for(), {"P1": {"munched": 1}, "P1.1": {"slots": ["Wrapped Up/2", "Wrapped Up/3"]}})
 
 
 def test_null_shrine_cards_and_empty_favor_hands_are_named() -> None:

@@ -80,7 +80,8 @@ def scattered(rules: Rules, rng: random.Random) -> Position:
         tiles |= {len(tiles) + i: rng.choice(names) for i in range(count)}
     cells = rng.sample(board.modifiable, len(board.modifiable))
     layout = {f"{q},{r}": [tiles[i], rng.randrange(6) if tiles[i] != "empty" else 0] for i, (q, r) in enumerate(cells)}
-    traps = {f"{q},{r}": rng.randrange(rules.num_players()) for q, r in places[:1] if rng.random() < 0.3}
+    loose = [(q, r) for q, r in places if (q, r) in board.modifiable]
+    traps = {f"{q},{r}": rng.randrange(rules.num_players()) for q, r in loose[:1] if rng.random() < 0.3}
     order = rng.sample(range(rules.num_players()), rules.num_players())
     idol = rng.choice([m["at"] for mob in mobs for m in mob["monsters"] if "at" in m] * 2 + places)
     given = {"mobs": mobs, "tiles": layout, "melted": floes, "traps": traps, "idol": idol, "order": order}
