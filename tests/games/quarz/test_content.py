@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,19 @@ def test_the_box() -> None:
     stock = {kind: sum(p.count for p in content.patterns if p.kind == kind) for kind in ("empty", "water", "crystal")}
     assert stock == {"empty": 18, "water": 12, "crystal": 6}
     assert content.limits["reactions"] * len(content.mobs) == 8
+    box = tomllib.loads((DATA / "common.toml").read_text(encoding="utf-8"))["box"]
+    figures = (
+        "monsters",
+        "monster_cards",
+        "favor_cards",
+        "reaction_tokens",
+        "mob_tokens",
+        "time_tiles",
+        "shrine_cards",
+    )
+    assert [box[key] for key in figures] == [16, 208, 20, 8, 16, 13, 4]
+    assert (box["stun_tokens"], box["energy_gems"], box["impassable"]) == (8, 200, 4)
+    assert box["shrine_tiles"] == {"large": 2, "small": 2}
     # rule 7: a mob token for each shrine, and there is one shrine a player
     assert all(len(board.shrines) == board.players for board in content.boards.values() if not board.practice)
 
