@@ -6,7 +6,9 @@ depth-first search deepens step by step, the game's estimate standing in at the 
 * two players with a zero sum, and one player: alpha-beta at decisions, and at chance nodes Star1 or
   Star2 (Ballard, 1983; Hauk, Buro and Schaeffer, 2004). Star1 bounds a chance node by what its
   outcomes not yet searched could be worth at best; Star2 first probes one action below each outcome.
-  The values are those of the plain search.
+  Without a transposition table Star2 probes best first, with the bounds of everything begun kept in a
+  tree of its own, as SSS* does for alpha-beta (Stockman, 1979; Plaat et al., 1996): no node is
+  visited twice. The values are those of the plain search.
 * more players: max^n (Luckhardt and Irani, 1986), where no bound of one seat prunes another's.
 
 A transposition table on `state_key` keeps bounds, so that the next, deeper round starts from
@@ -20,8 +22,9 @@ import time
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.time cimport PyTime_MonotonicRaw
+from libc.math cimport NAN, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 cimport cython
@@ -37,9 +40,9 @@ from solvers.contract import ActionStats, Limit, Parameter, SearchResult, Solver
 
 cdef enum:
     PLIES = 512             # deepest search
-    WHOLE = 32767           # depth of a table entry whose value no horizon touched
+    WHOLE = 1 << 14         # added to the depth of a table entry that rests on no estimate
     HISTORY_LIMIT = 1 << 20  # most actions that get a history
-    ALL = 1 << 30
+    NONE = -1
 
 cdef enum Pruning:
     PLAIN = 0
@@ -50,7 +53,7 @@ cdef struct Entry:          # of the transposition table
     uint64_t key
     double low              # proven bounds of the value at this depth; equal when exact
     double high
-    int32_t depth           # plies searched below, or WHOLE
+    int32_t depth           # plies searched below; with WHOLE: and as many more as one likes
     int32_t best            # best action, or -1
 
 cdef struct Ply:            # working room of one recursion level
@@ -59,9 +62,21 @@ cdef struct Ply:            # working room of one recursion level
     double *scores          # likewise: move ordering, or probabilities
     double *low             # [max_outcomes] what is known of each outcome's value
     double *high
-    double *worst           # [max_outcomes] bound from the actions searched so far, seen by their seat
-    int32_t *first          # [max_outcomes] the action to search first, or -1
-    int32_t *done           # [max_outcomes] actions searched so far; ALL when the value is known
+
+cdef struct Twig:           # a node of the best-first search's tree
+    int64_t children        # first of a block of twigs; NONE while there is none
+    double low              # proven bounds of its value; met when it is solved
+    double high
+    double guess            # what it is worth as far as is seen; nan before it is seen at all
+    double prob             # of the outcome that leads here; 1 after an action
+    int32_t id              # action or outcome that leads here
+    int32_t count           # children
+    int32_t turn
+
+
+cdef inline bint serves(const Entry *entry, int32_t depth) noexcept nogil:
+    """Whether an entry says what a search of this depth would find."""
+    return entry.depth == depth or (entry.depth & WHOLE and entry.depth - WHOLE <= depth)
 
 
 cdef void sort_outcomes(int32_t *ids, double *probs, int32_t count) noexcept nogil:
@@ -80,9 +95,14 @@ cdef void sort_outcomes(int32_t *ids, double *probs, int32_t count) noexcept nog
             ids[j], probs[j] = id, prob
 
 
+cdef inline bint helps(const Twig *twig, int32_t side) noexcept nogil:
+    """Whether the seat to move there wants what `side` wants."""
+    return twig.turn == (1 if side > 0 else 0)
+
+
 @cython.final
 cdef class Search:
-    """One depth-first search; not for use from Python."""
+    """One search, depth first or best first; not for use from Python."""
 
     cdef Rules rules
     cdef const GameOps *ops
@@ -96,6 +116,11 @@ cdef class Search:
     cdef double *vectors        # [table entry, seat] for max^n
     cdef uint64_t table_mask
     cdef double *history        # [seat, action], or NULL
+    cdef Twig *twigs            # [n_twigs] of twig_room: the best-first search's tree
+    cdef int64_t n_twigs, twig_room, twig_limit
+    cdef double level_sum[PLIES + 3]    # of the values of the nodes solved at each level
+    cdef int64_t level_count[PLIES + 3]
+    cdef double scale           # 1 / utility range
     cdef int64_t nodes          # visited so far
     cdef int64_t node_limit
     cdef int64_t deadline_ns    # 0: none
@@ -105,7 +130,7 @@ cdef class Search:
     cdef object caught          # Ctrl-C, to be raised at the end of the search
     cdef Rng rng                # for suggest() alone
 
-    def __cinit__(self, Rules rules not None, Pruning pruning, int64_t table_entries):
+    def __cinit__(self, Rules rules not None, Pruning pruning, int64_t table_entries, int64_t twigs):
         cdef uint64_t size = 2      # entries come in pairs
         self.rules = rules
         self.ops = &rules.ops
@@ -116,6 +141,9 @@ cdef class Search:
         self.table = NULL
         self.vectors = NULL
         self.history = NULL
+        self.twigs = NULL
+        self.twig_limit = max(twigs, self.width + 1)    # the root's children at least
+        self.scale = 1.0 / max(rules.ops.max_utility - rules.ops.min_utility, 1e-300)
         self.n_plies = 0
         self.plies = <Ply *>calloc(PLIES + 3, sizeof(Ply))
         if self.plies == NULL:
@@ -146,6 +174,7 @@ cdef class Search:
         free(self.table)
         free(self.vectors)
         free(self.history)
+        free(self.twigs)
 
     cdef int make_room(self, int32_t depth) except -1:
         """Working room for so many plies, two more for probes and leaves."""
@@ -155,7 +184,7 @@ cdef class Search:
         cdef Ply *ply
         while self.n_plies < depth + 3:
             block = <unsigned char *>calloc(
-                1, state_size + (width + 3 * outcomes) * sizeof(double) + (width + 2 * outcomes) * sizeof(int32_t))
+                1, state_size + (width + 2 * outcomes) * sizeof(double) + width * sizeof(int32_t))
             if block == NULL:
                 raise MemoryError
             ply = &self.plies[self.n_plies]
@@ -163,10 +192,7 @@ cdef class Search:
             ply.scores = <double *>(block + state_size)
             ply.low = ply.scores + width
             ply.high = ply.low + outcomes
-            ply.worst = ply.high + outcomes
-            ply.ids = <int32_t *>(ply.worst + outcomes)
-            ply.first = ply.ids + width
-            ply.done = ply.first + outcomes
+            ply.ids = <int32_t *>(ply.high + outcomes)
             self.n_plies += 1
         return 0
 
@@ -294,8 +320,8 @@ cdef class Search:
             entry = self.look_up(key)
             if entry != NULL:
                 first = entry.best
-                if entry.depth == depth or entry.depth == WHOLE:
-                    if entry.depth != WHOLE:
+                if serves(entry, depth):
+                    if not entry.depth & WHOLE:
                         self.estimates += 1
                     if entry.low >= beta or entry.low == entry.high:
                         return entry.low
@@ -309,8 +335,8 @@ cdef class Search:
             value = self.decision_value(level, depth, turn, alpha, beta, first, &best)
         if self.aborted or self.table == NULL:
             return value
-        if self.estimates == estimates:     # no horizon was met: good for every depth
-            depth = WHOLE
+        if self.estimates == estimates:     # no horizon was met: good for every greater depth
+            depth |= WHOLE
         self.store(key, depth,
                    value if value > alpha else self.ops.min_utility,
                    value if value < beta else self.ops.max_utility, best, NULL)
@@ -350,8 +376,7 @@ cdef class Search:
         cdef int32_t count = self.ops.outcomes(self.tables, ply.state, ply.ids, probs)
         cdef double low_sum = 0.0, high_sum = 0.0      # bounds on the node's value
         cdef double exact
-        cdef int32_t i, rounds
-        cdef bint more
+        cdef int32_t i, probe
         sort_outcomes(ply.ids, probs, count)   # the likeliest first: they move the bounds most
         if self.pruning == PLAIN:
             exact = 0.0
@@ -361,7 +386,6 @@ cdef class Search:
             return exact
         for i in range(count):
             ply.low[i], ply.high[i] = self.ops.min_utility, self.ops.max_utility
-            ply.first[i], ply.done[i] = -1, 0
             low_sum += probs[i] * ply.low[i]
             high_sum += probs[i] * ply.high[i]
         if self.table != NULL or depth == 1:
@@ -373,27 +397,14 @@ cdef class Search:
                     return low_sum
                 if high_sum <= alpha:
                     return high_sum
-        # Star2: an action or more of each outcome, before any outcome is searched to its end.
-        if self.pruning == STAR2 and depth > 1:
-            more = True
-            rounds = 0
-            while more and rounds < self.rounds_worth(level, depth, alpha, beta, rounds):
-                more = False
-                for i in range(count):
-                    if ply.done[i] == ALL:
-                        continue
-                    self.advance(level, i, depth, alpha, beta, &low_sum, &high_sum, True)
-                    if self.aborted:
-                        return 0.0
-                    if low_sum >= beta:
-                        return low_sum
-                    if high_sum <= alpha:
-                        return high_sum
-                    more = more or ply.done[i] != ALL
-                rounds += 1
-        for i in range(count):
-            while ply.done[i] != ALL:
-                self.advance(level, i, depth, alpha, beta, &low_sum, &high_sum, self.pruning == STAR2)
+        for probe in range(self.pruning == STAR2 and self.table != NULL and depth > 2, -1, -1):
+            for i in range(count):
+                if ply.low[i] >= ply.high[i]:
+                    continue
+                if probe:
+                    self.probe(level, i, depth, alpha, beta, &low_sum, &high_sum)
+                else:
+                    self.settle(level, i, depth, alpha, beta, &low_sum, &high_sum)
                 if self.aborted:
                     return 0.0
                 if low_sum >= beta:
@@ -409,49 +420,25 @@ cdef class Search:
         memcpy(self.plies[level + 1].state, self.plies[level].state, self.ops.state_size)
         self.ops.apply(self.tables, self.plies[level + 1].state, id)
 
-    cdef inline int32_t rounds_worth(self, int32_t level, int32_t depth, double alpha, double beta,
-                                     int32_t rounds) noexcept nogil:
-        """How many actions of each outcome to search before going into one to its end.
-
-        An outcome where seat 1 decides gets an upper bound from every action: cheap where the
-        node fails low, wasted where it fails high, and the other way round for seat 0.
-        """
-        cdef int32_t seat = self.ops.turn(self.tables, self.plies[level + 1].state)
-        cdef bint can_fail_low = alpha > self.ops.min_utility, can_fail_high = beta < self.ops.max_utility
-        if rounds == 0:
-            return 1
-        if seat == 1:
-            return (1 << 29) if can_fail_low and not can_fail_high else 1
-        if seat == 0:
-            return (1 << 29) if can_fail_high and not can_fail_low else 1
-        return 1
-
     cdef void glance(self, int32_t level, int32_t i, int32_t depth, double *low_sum, double *high_sum) noexcept nogil:
         """What is known of outcome i without a search: leaves, and what the table holds."""
         cdef Ply *ply = &self.plies[level]
         cdef const void *state = self.plies[level + 1].state
         cdef Entry *entry
         cdef int32_t turn
-        cdef double low = ply.low[i], high = ply.high[i]
+        cdef double value
         self.step(level, ply.ids[i])
         turn = self.ops.turn(self.tables, state)
         if turn == TERMINAL or depth == 1:
-            if not self.enter():
-                return
-            low = high = self.leaf(state, turn)
-        else:
-            entry = self.look_up(self.ops.state_key(self.tables, state))
-            if entry == NULL:
-                return
-            ply.first[i] = entry.best
-            if entry.depth != depth - 1 and entry.depth != WHOLE:
-                return
-            if entry.depth != WHOLE:
+            if self.enter():
+                value = self.leaf(state, turn)
+                self.narrow(ply, i, value, value, low_sum, high_sum)
+            return
+        entry = self.look_up(self.ops.state_key(self.tables, state))
+        if entry != NULL and serves(entry, depth - 1):
+            if not entry.depth & WHOLE:
                 self.estimates += 1
-            low, high = entry.low, entry.high
-        self.narrow(ply, i, low, high, low_sum, high_sum)
-        if low == high:
-            ply.done[i] = ALL
+            self.narrow(ply, i, entry.low, entry.high, low_sum, high_sum)
 
     cdef inline void narrow(self, Ply *ply, int32_t i, double low, double high,
                             double *low_sum, double *high_sum) noexcept nogil:
@@ -463,71 +450,333 @@ cdef class Search:
             high_sum[0] += ply.scores[i] * (high - ply.high[i])
             ply.high[i] = high
 
-    cdef void advance(self, int32_t level, int32_t i, int32_t depth, double alpha, double beta,
-                      double *low_sum, double *high_sum, bint by_action) noexcept nogil:
-        """Search the next action of outcome i (or all of it), in the window that still matters."""
+    cdef void settle(self, int32_t level, int32_t i, int32_t depth, double alpha, double beta,
+                     double *low_sum, double *high_sum) noexcept nogil:
+        """Search outcome i in the window that still matters."""
         cdef Ply *ply = &self.plies[level]
-        cdef Ply *below = &self.plies[level + 1]
         cdef double prob = ply.scores[i], value
-        cdef double floor = max(ply.low[i], (alpha - (high_sum[0] - prob * ply.high[i])) / prob)
-        cdef double ceiling = min(ply.high[i], (beta - (low_sum[0] - prob * ply.low[i])) / prob)
-        cdef int32_t seat, count, action
-        if floor >= ceiling:    # rounding alone: the bounds have met
-            floor, ceiling = ply.low[i], ply.high[i]
+        cdef double floor = (alpha - (high_sum[0] - prob * ply.high[i])) / prob
+        cdef double ceiling = (beta - (low_sum[0] - prob * ply.low[i])) / prob
         self.step(level, ply.ids[i])
-        seat = self.ops.turn(self.tables, below.state)
-        if seat < 0 or not by_action:
-            value = self.value(level + 1, depth - 1, floor, ceiling)
-            if self.aborted:
-                return
-            self.narrow(ply, i, value if value > floor else ply.low[i],
-                        value if value < ceiling else ply.high[i], low_sum, high_sum)
-            ply.done[i] = ALL
-            return
-        if ply.done[i] == 0 and not self.enter():
-            return
-        count = self.nth_action(below, seat, depth - 1, &ply.first[i], ply.done[i], &action)
-        self.step(level + 1, action)
-        value = self.value(level + 2, depth - 2, floor, ceiling)
+        value = self.value(level + 1, depth - 1, max(ply.low[i], floor), min(ply.high[i], ceiling))
         if self.aborted:
             return
-        ply.done[i] += 1
-        # Outside the window a value is a bound: above the ceiling a lower, below the floor an upper one.
-        if seat == 0:
-            ply.worst[i] = value if ply.done[i] == 1 else max(ply.worst[i], value)
-            if value > floor:
-                self.narrow(ply, i, value, ply.high[i], low_sum, high_sum)
-            if ply.done[i] == count:    # every action is worth this at most, unless one rose above the window
-                self.narrow(ply, i, ply.low[i], max(ply.worst[i], ply.low[i]) if value < ceiling else ply.high[i],
-                            low_sum, high_sum)
+        # Outside the window a value is a bound, and brings the node outside its own; rounding may not undo that.
+        if value <= floor:
+            self.narrow(ply, i, ply.low[i], value, low_sum, high_sum)
+            high_sum[0] = min(high_sum[0], alpha)
+        elif value >= ceiling:
+            self.narrow(ply, i, value, ply.high[i], low_sum, high_sum)
+            low_sum[0] = max(low_sum[0], beta)
         else:
-            ply.worst[i] = value if ply.done[i] == 1 else min(ply.worst[i], value)
-            if value < ceiling:
-                self.narrow(ply, i, ply.low[i], value, low_sum, high_sum)
-            if ply.done[i] == count:
-                self.narrow(ply, i, min(ply.worst[i], ply.high[i]) if value > floor else ply.low[i], ply.high[i],
-                            low_sum, high_sum)
-        if ply.done[i] == count or ply.low[i] >= ply.high[i]:
-            ply.done[i] = ALL
+            self.narrow(ply, i, value, value, low_sum, high_sum)
+            ply.low[i] = ply.high[i] = value
 
-    cdef int32_t nth_action(self, Ply *ply, int32_t seat, int32_t depth, int32_t *first, int32_t n,
-                            int32_t *action) noexcept nogil:
-        """The n-th action of a decision in an order that stays the same between calls: the one that is
-        `first` (chosen at the first call where it is -1), then by rising id. Returns their count."""
-        cdef int32_t count, i, at
-        if n == 0:
-            count = self.order(ply, seat, depth, first[0])
-            first[0] = action[0] = self.next_action(ply, 0, count)
-            return count
-        count = self.ops.legal(self.tables, ply.state, ply.ids)
-        at = 0
+    cdef void probe(self, int32_t level, int32_t i, int32_t depth, double alpha, double beta,
+                    double *low_sum, double *high_sum) noexcept nogil:
+        """Search one action of outcome i, where what it bounds can bring the chance node outside its window.
+        The table keeps what was found for the outcome's own search."""
+        cdef Ply *ply = &self.plies[level]
+        cdef Ply *below = &self.plies[level + 1]
+        cdef double prob = ply.scores[i], value, floor, ceiling
+        cdef const Entry *entry
+        cdef int32_t seat, action
+        self.step(level, ply.ids[i])
+        seat = self.ops.turn(self.tables, below.state)
+        if seat < 0 or (beta >= self.ops.max_utility if seat == 0 else alpha <= self.ops.min_utility):
+            return
+        if not self.enter():
+            return
+        entry = self.look_up(self.ops.state_key(self.tables, below.state))
+        action = self.next_action(
+            below, 0, self.order(below, seat, depth - 1, NONE if entry == NULL else entry.best))
+        self.step(level + 1, action)
+        floor = (alpha - (high_sum[0] - prob * ply.high[i])) / prob
+        ceiling = (beta - (low_sum[0] - prob * ply.low[i])) / prob
+        value = self.value(level + 2, depth - 2, max(ply.low[i], floor), min(ply.high[i], ceiling))
+        if self.aborted:
+            return
+        if seat == 0:
+            if value > max(ply.low[i], floor):
+                self.narrow(ply, i, value, ply.high[i], low_sum, high_sum)
+                if value >= ceiling:
+                    low_sum[0] = max(low_sum[0], beta)
+        elif value < min(ply.high[i], ceiling):
+            self.narrow(ply, i, ply.low[i], value, low_sum, high_sum)
+            if value <= floor:
+                high_sum[0] = min(high_sum[0], alpha)
+
+    # ---- one value, best first: Star2 --------------------------------------------------------------
+    #
+    # Every node that was opened keeps bounds on its value and goes on where it was left. `improve` works
+    # at a node until its bounds leave a window, as alpha-beta does, but returns as soon as the caller
+    # would rather go on elsewhere. `side` is the bound that the whole search is after: 1 lowers upper
+    # bounds (what a maximising root needs of all actions but one), -1 raises lower ones.
+
+    cdef int64_t add_twigs(self, int32_t count) noexcept nogil:
+        """A block of fresh twigs, its first; NONE where memory is spent."""
+        cdef int64_t first = self.n_twigs, room = max(2 * self.twig_room, 1024), i
+        cdef void *block
+        if first + count > self.twig_room:
+            room = min(max(room, first + count), self.twig_limit)
+            if first + count > room:
+                return NONE
+            block = realloc(self.twigs, room * sizeof(Twig))
+            if block == NULL:
+                return NONE
+            self.twigs = <Twig *>block
+            self.twig_room = room
+        self.n_twigs += count
+        for i in range(first, first + count):
+            self.twigs[i].children = NONE
+            self.twigs[i].count = 0
+            self.twigs[i].turn = TERMINAL
+            self.twigs[i].low, self.twigs[i].high = self.ops.min_utility, self.ops.max_utility
+            self.twigs[i].guess = NAN
+            self.twigs[i].prob = 1.0
+        return first
+
+    cdef bint open_twig(self, int32_t level, int32_t depth, int64_t at) noexcept nogil:
+        """Visit the state of plies[level] for the first time: bounds where it ends here or is known,
+        else its children. False where there is no memory for those, or a limit was reached."""
+        cdef Ply *ply = &self.plies[level]
+        cdef Twig *twig = &self.twigs[at]
+        cdef int32_t turn = self.ops.turn(self.tables, ply.state), count, i
+        cdef int64_t children
+        twig.turn = turn
+        if turn == TERMINAL or depth == 0:
+            if not self.enter():
+                return False
+            twig.low = twig.high = twig.guess = self.leaf(ply.state, turn)
+            self.note(level, twig.low)
+            return True
+        if turn == CHANCE:
+            count = self.ops.outcomes(self.tables, ply.state, ply.ids, ply.scores)
+            sort_outcomes(ply.ids, ply.scores, count)   # the likeliest first: they move the bounds most
+        else:
+            count = self.order(ply, turn, depth, NONE)
+            for i in range(count):
+                self.next_action(ply, i, count)
+        children = self.add_twigs(count)
+        if children == NONE or not self.enter():
+            return False
+        twig = &self.twigs[at]
+        twig.children, twig.count = children, count
         for i in range(count):
-            if ply.ids[i] != first[0]:
-                at += 1
-                if at == n:
-                    action[0] = ply.ids[i]
-                    break
-        return count
+            self.twigs[children + i].id = ply.ids[i]
+            if turn == CHANCE:
+                self.twigs[children + i].prob = ply.scores[i]
+        if turn == CHANCE:
+            self.gather(level, at)
+        return True
+
+    cdef inline void note(self, int32_t level, double value) noexcept nogil:
+        self.level_sum[level] += value
+        self.level_count[level] += 1
+
+    cdef inline double expected(self, int32_t level) noexcept nogil:
+        """What nodes of a level were worth so far; nan where none was solved."""
+        return self.level_sum[level] / <double>self.level_count[level] if self.level_count[level] else NAN
+
+    cdef void gather(self, int32_t level, int64_t at) noexcept nogil:
+        """Bounds and guess of a node from those of its children."""
+        cdef Twig *twig = &self.twigs[at]
+        cdef const Twig *child = &self.twigs[twig.children]
+        cdef const Twig *last = child + twig.count
+        cdef double low = 0.0, high = 0.0, guess = 0.0, fresh = NAN, sign = 1.0 if twig.turn == 0 else -1.0
+        cdef bint solved = True
+        if twig.turn == CHANCE:
+            fresh = self.expected(level + 1)
+            if fresh != fresh:
+                fresh = 0.5 * (self.ops.min_utility + self.ops.max_utility)
+            while child < last:
+                low += child.prob * child.low
+                high += child.prob * child.high
+                guess += child.prob * (child.guess if child.guess == child.guess else fresh)
+                solved = solved and child.low >= child.high
+                child += 1
+            if solved:      # the same sum as the plain search's, to the bit
+                high = low
+        else:
+            low = high = guess = -1e300
+            while child < last:     # from the seat's view: the best of each
+                low = max(low, child.low if sign > 0 else -child.high)
+                high = max(high, child.high if sign > 0 else -child.low)
+                if sign * child.guess > guess:
+                    guess = sign * child.guess
+                child += 1
+            if sign < 0:
+                low, high = -high, -low
+            guess *= sign
+        twig.low, twig.high = low, max(low, high)
+        if twig.low >= twig.high:
+            guess = low
+            self.note(level, low)
+        twig.guess = min(max(guess, low), twig.high)
+
+    cdef void improve(self, int32_t level, int32_t depth, int64_t at, int32_t side,
+                      double target, double stop, double patience) noexcept nogil:
+        """Work below plies[level].state until its bounds leave the window, or other work promises more.
+
+        Args:
+            at: its twig, not solved.
+            side: 1 to lower the upper bound, -1 to raise the lower one.
+            target: return when the upper bound is no more than this.
+            stop: return when the lower bound is no less than this.
+            patience: at a chance node, return when side * guess is more than this.
+        """
+        cdef Twig *twig
+        cdef Twig *child
+        cdef int64_t pick = NONE
+        cdef double floor, ceiling, limit
+        cdef bint moved = False     # something was done: every call gets on, however little its window asks for
+        if self.twigs[at].children == NONE:
+            moved = self.open_twig(level, depth, at)
+            if not moved and not self.aborted:
+                self.search_below(level, depth, at, target, stop)
+        if self.aborted or self.twigs[at].children == NONE:
+            return
+        twig = &self.twigs[at]
+        if twig.turn >= 0 and target <= -1e300 and stop >= 1e300:   # wanted exactly, for its own sake
+            side = 1 if twig.turn == 0 else -1
+        while twig.low < twig.high and (not moved or (
+                twig.high > target and twig.low < stop and not (twig.turn == CHANCE and side * twig.guess > patience))):
+            moved = True
+            limit = 1e300
+            if twig.turn == CHANCE:
+                pick = self.widest(twig, side, target, stop, &floor, &ceiling)
+            elif (twig.turn == 0) == (side > 0):
+                pick = self.outermost(twig, side, target, stop, &floor, &ceiling)
+            else:
+                pick = self.favourite(level, twig, side, target, stop, &floor, &ceiling, &limit)
+            self.step(level, self.twigs[pick].id)
+            self.improve(level + 1, depth - 1, pick, side, floor, ceiling, limit)
+            if self.aborted:
+                return
+            self.gather(level, at)
+            twig = &self.twigs[at]
+        if pick != NONE and twig.turn >= 0 and self.history != NULL:
+            child = &self.twigs[pick]
+            if twig.low >= stop if twig.turn == 0 else twig.high <= target:     # its action refuted the one before
+                self.history[<int64_t>twig.turn * self.ops.n_actions + child.id] += depth * depth
+
+    cdef void search_below(self, int32_t level, int32_t depth, int64_t at, double target, double stop) noexcept nogil:
+        """Memory is spent: search a node depth first, in the window that matters."""
+        cdef Twig *twig = &self.twigs[at]
+        cdef double floor = max(twig.low, target), ceiling = min(twig.high, stop), value
+        if floor >= ceiling:
+            floor, ceiling = twig.low, twig.high
+        value = self.value(level, depth, floor, ceiling)
+        if self.aborted:
+            return
+        if floor < value < ceiling:
+            twig.low = twig.high = value
+        elif value >= ceiling:      # a lower bound
+            twig.low = min(max(twig.low, value), twig.high)
+        else:
+            twig.high = max(min(twig.high, value), twig.low)
+        twig.guess = value
+        if twig.low >= twig.high:
+            self.note(level, value)
+
+    # Which child to go on with, and the window in which that child is still the one.
+
+    cdef int64_t widest(self, const Twig *twig, int32_t side, double target, double stop,
+                        double *floor, double *ceiling) noexcept nogil:
+        """Of a chance node: the outcome whose bounds weigh most. Those of a seat that works for `side`
+        shrink fast while they are wide, so width counts twice there."""
+        cdef const Twig *child = &self.twigs[twig.children]
+        cdef double gain, width, best = -1.0, second = -1.0, first_width
+        cdef int32_t i, pick = 0
+        for i in range(twig.count):
+            width = child[i].high - child[i].low
+            if width <= 0.0:
+                continue
+            gain = child[i].prob * width * (width * self.scale if helps(&child[i], side) else 1.0)
+            if gain > best:
+                second = best
+                best = gain
+                pick = i
+            elif gain > second:
+                second = gain
+        child += pick
+        floor[0], ceiling[0] = -1e300, 1e300
+        if target > -1e300:
+            floor[0] = child.high - (twig.high - target) / child.prob
+        if stop < 1e300:
+            ceiling[0] = child.low + (stop - twig.low) / child.prob
+        if second > 0.0 and (target > -1e300 or stop < 1e300):      # else all must be solved: one by one
+            first_width = second / child.prob
+            if helps(child, side):
+                first_width = sqrt(first_width / self.scale)
+            floor[0] = max(floor[0], child.low + first_width)
+            ceiling[0] = min(ceiling[0], child.high - first_width)
+        return twig.children + pick
+
+    cdef int64_t outermost(self, const Twig *twig, int32_t side, double target, double stop,
+                           double *floor, double *ceiling) noexcept nogil:
+        """Of a decision whose bound is that of its best action: that action, until another one is."""
+        cdef const Twig *child = &self.twigs[twig.children]
+        cdef double bound, best = -1e300, second = -1e300
+        cdef int32_t i, pick = 0
+        for i in range(twig.count):
+            bound = child[i].high if side > 0 else -child[i].low
+            if bound > best and child[i].low < child[i].high:
+                second = best
+                best = bound
+                pick = i
+            elif bound > second:
+                second = bound
+        floor[0], ceiling[0] = target, stop
+        if side > 0:
+            floor[0] = max(target, second)
+        else:
+            ceiling[0] = min(stop, -second)
+        return twig.children + pick
+
+    cdef int64_t favourite(self, int32_t level, const Twig *twig, int32_t side, double target, double stop,
+                           double *floor, double *ceiling, double *patience) noexcept nogil:
+        """Of a decision where one good action brings the bound down: the most promising one. A chance node
+        that looks worse than one not begun is left for it, until that looks worse in turn."""
+        cdef const Twig *child = &self.twigs[twig.children]
+        cdef double looks, best = 1e300, second = 1e300, fresh = side * self.expected(level + 2)
+        cdef int32_t i, pick = -1, untried = -1
+        cdef bint begun = False
+        for i in range(twig.count):
+            if child[i].low >= child[i].high or (child[i].low >= twig.high if side > 0 else child[i].high <= twig.low):
+                continue
+            if child[i].children == NONE:
+                if untried < 0:
+                    untried = i
+                    continue
+                looks = fresh if fresh == fresh else 1e300
+            elif child[i].turn != CHANCE:
+                if not begun:
+                    pick, begun = i, True
+                continue
+            else:
+                looks = side * child[i].guess
+            if looks < best and child[i].children != NONE:
+                second = best
+                best = looks
+                if not begun:
+                    pick = i
+            elif looks < second:
+                second = looks
+        if not begun and untried >= 0:
+            looks = fresh if fresh == fresh else 1e300
+            if pick < 0 or looks < best:
+                second = min(best, second)
+                pick = untried
+            elif looks < second:
+                second = looks
+        patience[0] = second
+        floor[0], ceiling[0] = target, stop
+        if side > 0:
+            ceiling[0] = min(stop, twig.high)
+        else:
+            floor[0] = max(target, twig.low)
+        return twig.children + pick
 
     # ---- a value for each seat: max^n ------------------------------------------------------------
 
@@ -550,8 +799,8 @@ cdef class Search:
         if self.table != NULL:
             key = self.ops.state_key(self.tables, ply.state)
             entry = self.look_up(key)
-            if entry != NULL and (entry.depth == depth or entry.depth == WHOLE):
-                if entry.depth != WHOLE:
+            if entry != NULL and serves(entry, depth):
+                if not entry.depth & WHOLE:
                     self.estimates += 1
                 memcpy(out, &self.vectors[(entry - self.table) * self.n_players], self.n_players * sizeof(double))
                 return
@@ -578,7 +827,7 @@ cdef class Search:
                     best = action
                     memcpy(out, child, self.n_players * sizeof(double))
         if self.table != NULL:
-            self.store(key, WHOLE if self.estimates == estimates else depth, 0.0, 0.0, best, out)
+            self.store(key, depth | WHOLE if self.estimates == estimates else depth, 0.0, 0.0, best, out)
 
 
 # ---- the searcher ------------------------------------------------------------------------------
@@ -669,7 +918,7 @@ def _memo_variation(memo, position):
 def _deepen(Position position, parameters, limit, start_s):
     """Search to depth 1, 2, 3, ... until a limit, or until no horizon is met."""
     pruning = ("none", "star1", "star2").index(parameters["pruning"])
-    cdef Search search = Search(position.rules, pruning, parameters["table"])
+    cdef Search search = Search(position.rules, pruning, parameters["table"], parameters["tree"])
     cdef int32_t seat = position.ops.turn(position.tables, position.state)
     cdef int32_t depth, deepest = min(limit.depth or PLIES, PLIES)
     search.node_limit = 2**62 if limit.nodes is None else limit.nodes
@@ -733,6 +982,8 @@ cdef _root(Search search, Position position, int32_t depth, legal, before, bint 
     cdef double sign = -1.0 if seat == 1 else 1.0
     cdef int32_t action, i
     cdef bint vector = not one_value(search.ops)
+    if search.pruning == STAR2 and not vector and search.table == NULL:
+        return _root_best_first(search, position, depth, legal, before, every)
     n_players = search.n_players
 
     def spread(value):
@@ -787,6 +1038,53 @@ cdef _root(Search search, Position position, int32_t depth, legal, before, bint 
     return best, best_values, found, search.estimates == 0 and not search.aborted
 
 
+cdef _root_best_first(Search search, Position position, int32_t depth, legal, before, bint every):
+    """As `_root`, with Star2: bounds of all actions are narrowed side by side."""
+    cdef int32_t seat = position.ops.turn(position.tables, position.state), i
+    cdef double sign = -1.0 if seat == 1 else 1.0
+    cdef int64_t at
+    cdef Twig twig, root
+    n_players = search.n_players
+
+    def spread(value):
+        return (value,) if n_players == 1 else (value, -value)
+
+    memcpy(search.plies[0].state, position.state, search.ops.state_size)
+    search.n_twigs = 0
+    memset(search.level_sum, 0, sizeof(search.level_sum))
+    memset(search.level_count, 0, sizeof(search.level_count))
+    if search.add_twigs(1) == NONE:
+        raise MemoryError
+    with nogil:
+        search.improve(0, depth, 0, 1 if seat == 0 else -1, -1e300, 1e300, 1e300)
+    root = search.twigs[0]
+    if seat < 0:
+        return None if search.aborted else (None, spread(root.low), {}, search.estimates == 0)
+    if every and not search.aborted:
+        for i in range(root.count):
+            at = root.children + i
+            if search.twigs[at].low < search.twigs[at].high:
+                memcpy(search.plies[1].state, position.state, search.ops.state_size)
+                search.ops.apply(search.tables, search.plies[1].state, search.twigs[at].id)
+                with nogil:
+                    search.improve(1, depth - 1, at, 1, -1e300, 1e300, 1e300)
+    if search.aborted and before is not None:   # half of this round says less than all of the last one
+        return None
+    found = {}
+    ranked = []     # (what is certain, guess, id) for the seat
+    for i in range(root.count):
+        twig = search.twigs[root.children + i]
+        if twig.guess == twig.guess:    # seen
+            low, high = (twig.low, twig.high) if seat == 0 else (-twig.high, -twig.low)
+            found[twig.id] = (sign * twig.guess if search.aborted else high, low == high and not search.aborted)
+            ranked.append((low, sign * twig.guess, -twig.id))
+    if not ranked:
+        return None
+    low, guess, best = max(ranked)
+    value = guess if search.aborted else low
+    return -best, spread(sign * value), found, search.estimates == 0 and not search.aborted
+
+
 def _table_variation(Search search, Position position, action, depth):
     """The expected line as far as the transposition table knows it."""
     cdef Position here = position.clone()
@@ -831,6 +1129,8 @@ PARAMETERS = {
     "pruning": Parameter("star2", "at chance nodes, under a limit", choices=("none", "star1", "star2")),
     "table": Parameter(1 << 20, "entries of the transposition table (32 bytes each) under a limit; 0: none",
                        low=0, high=1 << 32),
+    "tree": Parameter(1 << 20, "star2 without a table: nodes whose bounds are kept (56 bytes each); beyond, depth first",
+                      low=1, high=1 << 32),
     "every_action": Parameter(False, "search every action of the root to its exact value, not the best one alone"),
     "max_states": Parameter(50_000_000, "most states kept when the whole game is solved", low=1, high=2_000_000_000),
 }

@@ -10,7 +10,15 @@ from engine_ext.position import Rules
 from solvers.tree import as_game
 
 
-def random_tree(seed: int, *, levels: str, branching: tuple[int, int], n_players: int = 2, cut: float = 0.0) -> Rules:
+def random_tree(
+    seed: int,
+    *,
+    levels: str,
+    branching: tuple[int, int],
+    n_players: int = 2,
+    cut: float = 0.0,
+    grades: int | None = None,
+) -> Rules:
     """A random tree as a native game, by way of OpenSpiel's reader of extensive-form files.
 
     Args:
@@ -19,6 +27,7 @@ def random_tree(seed: int, *, levels: str, branching: tuple[int, int], n_players
         branching: fewest and most children of a node, 2 or more.
         n_players: with two the utilities, uniform in [-1, 1], sum to zero.
         cut: probability that a node above the last level is a leaf.
+        grades: utilities are whole numbers from -grades to grades instead, so that many are alike.
     """
     draw = random.Random(seed)
     lines = ['EFG 2 R "random" { ' + " ".join(f'"p{seat}"' for seat in range(n_players)) + " }", '""']
@@ -27,7 +36,9 @@ def random_tree(seed: int, *, levels: str, branching: tuple[int, int], n_players
     def node(level: int) -> None:
         if level == len(levels) or (level and draw.random() < cut):
             counts["t"] += 1
-            utilities = [draw.uniform(-1, 1) for _ in range(n_players)]
+            utilities = [
+                draw.uniform(-1, 1) if grades is None else draw.randint(-grades, grades) for _ in range(n_players)
+            ]
             if n_players == 2:
                 utilities[1] = -utilities[0]
             lines.append(f't "" {counts["t"]} "" {{ {", ".join(f"{value:.17g}" for value in utilities)} }}')

@@ -7,6 +7,7 @@ from open_spiel.python.algorithms import minimax
 
 import games
 from engine_ext.errors import LimitError, SpecError, TooLargeError, UnsuitableGameError
+from engine_ext.rng import Stream
 from solvers.contract import Limit
 from solvers.expectimax import ExpectimaxSearcher
 from solvers.specs import make_searcher
@@ -21,6 +22,7 @@ trees = st.builds(
     levels=st.text("01c?", min_size=1, max_size=5),
     branching=st.sampled_from([(2, 2), (2, 4), (3, 3)]),
     cut=st.sampled_from([0.0, 0.2]),
+    grades=st.sampled_from([None, 1, 3]),
 )
 
 
@@ -30,8 +32,8 @@ def test_pruning_never_changes_the_value(rules):
     start = rules.initial_position()
     expected = exact.expectimax(start)[0]
     for pruning in KINDS:
-        for table in (0, 1, 64, 1 << 12):
-            result = ExpectimaxSearcher(depth=20, pruning=pruning, table=table).search(start)
+        for table, tree in ((0, 1 << 20), (0, 1), (0, 40), (1, 1), (64, 1), (1 << 12, 1)):
+            result = ExpectimaxSearcher(depth=20, pruning=pruning, table=table, tree=tree).search(start)
             assert result.values[0] == pytest.approx(expected, abs=1e-12)
             assert result.exact
             if result.action is not None:
@@ -53,16 +55,54 @@ def test_many_players_maximise_their_own(seed, levels, n_players):
         assert result.exact
 
 
-def test_star2_visits_under_half_of_the_plain_search():
-    """Random trees, six to eight branches, four levels of any kinds, no table: all of them together."""
+@pytest.mark.parametrize(
+    ("levels", "branching", "grades", "n_trees"),
+    [
+        ("????", 6, None, 8),
+        ("????", 8, 5, 4),
+        ("0c1c", 6, None, 8),
+        ("1c0c", 6, 10, 8),
+        ("0c1c", 8, None, 4),
+        ("0c1c", 12, None, 1),
+        ("0c1c0", 6, None, 2),
+        ("01c01", 6, 10, 2),
+    ],
+)
+def test_star2_visits_under_half_of_the_plain_search(levels, branching, grades, n_trees):
+    """Random two-player trees without a table, all trees of a kind together. Ballard (1983) reports more than half
+    saved where players alternate with chance between them and the order of actions says nothing."""
     visited = dict.fromkeys(KINDS, 0)
-    for seed in range(8):
-        for branching in (6, 8):
-            start = random_tree(seed, levels="????", branching=(branching, branching)).initial_position()
-            for pruning in KINDS:
-                visited[pruning] += ExpectimaxSearcher(depth=20, pruning=pruning, table=0).search(start).nodes
-    assert visited["star1"] < 0.6 * visited["none"]
+    for seed in range(n_trees):
+        rules = random_tree(seed, levels=levels, branching=(branching, branching), grades=grades)
+        for pruning in KINDS:
+            found = ExpectimaxSearcher(depth=20, pruning=pruning, table=0).search(rules.initial_position())
+            visited[pruning] += found.nodes
     assert visited["star2"] < 0.5 * visited["none"]
+    assert visited["star2"] < visited["star1"]
+
+
+@pytest.mark.parametrize("grades", [None, 2])
+def test_no_node_is_visited_twice(grades):
+    """Star2 without a table keeps what it found, so it never visits more than the plain search."""
+    for seed in range(12):
+        start = random_tree(seed, levels="?????", branching=(2, 4), cut=0.1, grades=grades).initial_position()
+        plain, star2 = (ExpectimaxSearcher(depth=20, pruning=each, table=0).search(start) for each in ("none", "star2"))
+        assert star2.nodes <= plain.nodes
+
+
+@pytest.mark.parametrize(
+    ("game", "parameters", "depth"),
+    [("pig", {}, 7), ("pentaquest", {"scenario": "duel"}, 3), ("quarriors", {"scenario": "skirmish"}, 12)],
+)
+def test_pruning_and_table_change_nothing_at_a_horizon(game, parameters, depth):
+    """Estimates at the horizon, positions that come again at other depths: the value stays the plain search's."""
+    start = games.spec(game).make_rules(parameters).initial_position()
+    start.run_chance(Stream(1))
+    expected = ExpectimaxSearcher(depth=depth, pruning="none", table=0).search(start).values[0]
+    for pruning in KINDS:
+        for table in (0, 1 << 14):
+            result = ExpectimaxSearcher(depth=depth, pruning=pruning, table=table).search(start)
+            assert result.values[0] == pytest.approx(expected, abs=1e-12)
 
 
 def test_agrees_with_openspiel():
