@@ -17,6 +17,7 @@ cdef inline void use_face(const Tables *T, State *s, uint8_t die, int32_t number
     cdef const Use *use = &face_of(T, s, die).uses[number]
     cdef Player *p = &s.player[s.active]
     cdef int32_t slot = die >> 3, i, others = 0
+    park(s)
     pool_take(T, s, die)
     if use.itself:
         p.wait[slot] += 1
@@ -79,6 +80,11 @@ cdef inline void act(const Tables *T, State *s, int32_t action) noexcept nogil:
     if family == A_SUMMON:
         die = arg
         pool_take(T, s, die)
+        if op == Q_TOGETHER:
+            f.a -= 1
+            push(s, Q_JOINS, die, 0, 0)
+            charge(T, s, surcharge(T, s, s.active), 0)
+            return
         push(s, Q_SUMMONED, die, 0, 0)
         charge(T, s, face_of(T, s, die).level + surcharge(T, s, s.active), 0)          # B59
         return
@@ -136,7 +142,10 @@ cdef inline void act(const Tables *T, State *s, int32_t action) noexcept nogil:
             pop(s)
         return
     if family == A_CULL:
-        p.used[arg] -= 1
+        if op == Q_CULL and f.b:
+            p.spent[arg] -= 1
+        else:
+            p.used[arg] -= 1
         s.wilds[arg] += 1
         if op == P_CULL:
             s.culls -= 1
@@ -285,6 +294,14 @@ cdef inline void act(const Tables *T, State *s, int32_t action) noexcept nogil:
                         s.rec[c.rec - 1].level = level_of(T, s, c)
                         s.rec[c.rec - 1].die = shape(c)
                     return
+        return
+    if op == Q_ORDER:                                                     # D34
+        i = s.n_stack - 2
+        while s.stack[i].a != arg:
+            i -= 1
+        for k in range(i, s.n_stack - 1):
+            s.stack[k] = s.stack[k + 1]
+        s.stack[s.n_stack - 1] = Frame(Q_STEPS, arg, 0, 1)
         return
     if family == A_RESOLVE or family == A_RESOLVE_OF:
         for i in range(s.n_pend):

@@ -46,6 +46,9 @@ OPS = (
     "drawroll",
     "cull",
     "captures",
+    "destroy_foe",
+    "cull_spent",
+    "summon",
 )
 LOCKED = ("attack", "defense", "surcharge", "barlevel", "capattack")  # static effects that a Lock face may have too
 MAX_OPS = 4
@@ -165,7 +168,10 @@ _BURSTS = {"": (0, 1, 2), "-": (0,), "*": (1,), "**": (2,), "*/**": (1, 2)}
 # Which operations each trigger may carry.
 ALLOWED: Mapping[str, tuple[str, ...]] = {
     "face": ("quiddity", "captures", "drawroll", "reroll"),
-    "cast": ("attack", "defense", "quiddity", "glory", "destroy", "destroyspell", "rotate", "drawroll", "cull"),
+    "cast": (
+        *("attack", "defense", "quiddity", "glory", "destroy", "destroyspell", "rotate", "drawroll", "cull"),
+        "summon",
+    ),
     "react": ("redirect", "setattack", "defense", "return"),
     "attached": ("attack", "defense"),
     "hostscore": ("glory", "cullcapture"),
@@ -183,7 +189,15 @@ ALLOWED: Mapping[str, tuple[str, ...]] = {
     "state": ("destroy",),
     "locked": (*LOCKED, "draws", "fewer", "dearer", "glory", "lockrival", "nopayoff"),
     "onlock": ("quiddity", "drawroll", "glory", "cull", "captures", "destroy"),
+    "drew": ("quiddity", "glory"),
 }
+# Effects that their owner may decline once they happen; nothing else is a matter of choice.
+OPTIONAL = (
+    ("hostscore", "cullcapture"),
+    *(("score", do) for do in ("swap", "freecapture", "cullspells", "fetch", "cull")),
+    ("destroyed", "cullreturn"),
+    ("perturn", "copy"),
+)
 
 
 def _number(where: str, key: str, value: object, low: int, high: int) -> int:
@@ -275,6 +289,11 @@ def _read_effect(where: str, table: object) -> Mapping[str, Any]:
     on = _text(where, "on", table["on"], ALLOWED)
     _text(where, "do", table["do"], ALLOWED[on])
     _text(where, "burst", table.get("burst", ""), _BURSTS)
+    if table.get("optional", False) is not ((on, table["do"]) in OPTIONAL):
+        raise DataError(
+            f"{where}: optional is {table.get('optional', False)!r}; it is true for "
+            f"{', '.join(f'{on} {do}' for on, do in OPTIONAL)}, and for nothing else"
+        )
     if not isinstance(table.get("n", 0), (int, str)):
         raise DataError(f"{where}: n is {table['n']!r}, must be a number or the name of a count")
     return table
@@ -364,7 +383,7 @@ def read_sets(paths: Iterable[Path]) -> CardSet:
 # ---- compiling ---------------------------------------------------------------------------------
 
 _USE = {"spend": 0, "quid": 0, "flavour": 0, "draw": 0, "itself": 0, "others": 0, "captures": 0, "lone": -1}
-_OP = {"code": 0, "n": 0, "level": 0, "defense": 0, "flavour": 0, "energy": 0, "then": 0}
+_OP = {"code": 0, "n": 0, "level": 0, "defense": 0, "flavour": 0, "energy": 0, "then": 0, "spell": 0}
 NO_CAP = 127
 
 
@@ -431,6 +450,8 @@ def empty_face() -> dict[str, Any]:
         "locked_glory": 0,
         "lock_rival": 0,
         "no_payoff": 0,
+        "drew_glory": 0,
+        "drew_quid": 0,
         "n_ops": 0,
         "ops": [dict(_OP) for _ in range(MAX_OPS)],
     }
@@ -466,6 +487,7 @@ def _step(where: str, effect: Mapping[str, Any]) -> dict[str, Any]:
     do = effect["do"]
     op = dict(_OP)
     op["then"] = int(bool(effect.get("then", False)))
+    op["spell"] = int(effect["on"] == "cast")
     op["flavour"] = FLAVOURS.index(_text(where, "flavour", effect.get("flavour", "normal"), FLAVOURS))
     code = do
     if do == "glory":
@@ -479,9 +501,12 @@ def _step(where: str, effect: Mapping[str, Any]) -> dict[str, Any]:
             op["n"] = _amount(where, effect)
     elif do == "destroy":
         target = _target(
-            where, effect, "one_creature", "one_per_foe", "foes_of_class", "light_creature", "dark_creature"
+            where,
+            effect,
+            *("one_creature", "foe_creature", "one_per_foe", "foes_of_class", "light_creature", "dark_creature"),
         )
-        code = {"one_per_foe": "destroy_per_foe", "foes_of_class": "destroy_class"}.get(target, "destroy_one")
+        codes = {"foe_creature": "destroy_foe", "one_per_foe": "destroy_per_foe", "foes_of_class": "destroy_class"}
+        code = codes.get(target, "destroy_one")
         limits = _when(where, effect, "level", "defense")
         op["level"], op["defense"] = limits.get("level", NO_CAP), limits.get("defense", NO_CAP)
         op["energy"] = {"light_creature": 1, "dark_creature": 2}.get(target, 0)
@@ -491,6 +516,9 @@ def _step(where: str, effect: Mapping[str, Any]) -> dict[str, Any]:
         op["n"] = {"up": 1, "down": 0}[_text(where, "to", effect.get("to", "up"), ("up", "down"))]
         if code == "rotate_all" and not op["n"]:
             raise DataError(f"{where}: all creatures together rotate up only")
+    elif do == "cull":
+        code = {"used_pile": "cull", "spent_pile": "cull_spent"}[_target(where, effect, "used_pile", "spent_pile")]
+        op["n"] = _amount(where, effect)
     elif do == "destroyspell":
         _target(where, effect, "one_spell")
     elif do in ("attack", "defense"):
@@ -591,7 +619,7 @@ def compile_face(card: Card, die: Die, number: int, sets: CardSet) -> dict[str, 
         if on in ("cast", "react", "attached", "hostscore"):
             if not face.spell:
                 continue
-        elif on in ("locked", "onlock"):
+        elif on in ("locked", "onlock", "drew"):
             if not face.lock:
                 continue
         elif not face.creature:
@@ -629,6 +657,8 @@ def compile_face(card: Card, die: Die, number: int, sets: CardSet) -> dict[str, 
                 out[{"lockrival": "lock_rival", "nopayoff": "no_payoff"}[do]] = 1
             else:
                 out[f"locked_{do}"] += _amount(where, effect)
+        elif on == "drew":
+            out["drew_glory" if do == "glory" else "drew_quid"] += _amount(where, effect)
         elif on in ("enter", "perturn"):
             out["copy_enter" if on == "enter" else "copy_turn"] = 1
         elif on == "attack":
@@ -764,6 +794,7 @@ _ON = {
     "state": "always",
     "locked": "while locked",
     "onlock": "when locked",
+    "drew": "while locked, each time you draw",
 }
 
 
@@ -782,7 +813,8 @@ def effect_text(effect: Mapping[str, Any]) -> str:
         "freecapture": f"take a spell die, {effect.get('when', '')}",
         "cullcapture": f"cull a used die, take one that costs at most {count} more",
         "cullspells": f"cull spell dice for {count} Glory each",
-        "cull": f"cull {count}",
+        "cull": f"cull {count}{' of the Spent Pile' if target == 'spent pile' else ''}",
+        "summon": f"summon {count} at once for nothing",
         "attack": f"attack +{count} {target}",
         "defense": f"defence +{count} {target}",
         "setattack": f"attack {count} for {target}",

@@ -11,58 +11,6 @@ from games.quarriors.turn cimport *
 from games.quarriors.zones cimport *
 
 
-# ---- what would do something ---------------------------------------------------------------------
-
-cdef inline bint can_do(const Tables *T, const State *s, const Op *op, int32_t spells_besides) noexcept nogil:
-    """Whether a step would do anything now (A8)."""
-    cdef const Player *p = &s.player[s.active]
-    cdef uint8_t faces[8]
-    cdef int32_t i, code = op.code
-    if code == O_ATTACK:
-        return not s.flags & S_ATTACKED and count_unlocked(p) > 0
-    if code == O_DEFENSE:
-        return count_unlocked(p) > 0
-    if code == O_QUIDDITY or code == O_GLORY or code == O_CAPTURES:
-        return True
-    if code == O_GLORY_SCORED:
-        return s.scored >= 2                                              # A69
-    if code == O_GLORY_FOES:
-        return s.flags & S_ATTACKED and s.foes_hit != 0                   # A70
-    if code == O_DESTROY_ONE:
-        return any_target(T, s, op, 0, T.n_players)
-    if code == O_DESTROY_PER_FOE:
-        return any_target(T, s, op, 1, T.n_players)
-    if code == O_DESTROY_CLASS:
-        return True
-    if code == O_DESTROYSPELL:
-        return count_spells(T, s) > spells_besides                        # A55
-    if code == O_ROTATE_ALL:
-        for i in range(p.n_ready):
-            if next_level(T, s, &p.ready[i], True, faces) > 0:
-                return True
-        return False
-    if code == O_ROTATE_OWN:
-        return any_target(T, s, op, 0, 1)
-    if code == O_ROTATE_ANY:
-        return any_target(T, s, op, 0, T.n_players)
-    if code == O_DRAWROLL:
-        return zone_sum(p.bag) + zone_sum(p.used) > 0
-    if code == O_CULL:
-        return zone_sum(p.used) > 0
-    return False
-
-cdef inline bint castable(const Tables *T, const State *s, const FaceTable *f) noexcept nogil:
-    cdef int32_t i
-    if f.attach:
-        return s.player[s.active].n_ready > 0
-    for i in range(f.n_ops):
-        if can_do(T, s, &f.ops[i], 1):
-            return True
-        if i + 1 < f.n_ops and f.ops[i + 1].then:
-            return False
-    return False
-
-
 # ---- summons -------------------------------------------------------------------------------------
 
 cdef inline void enter(const Tables *T, State *s, int32_t seat, uint8_t die) noexcept nogil:
@@ -97,6 +45,93 @@ cdef inline void charge(const Tables *T, State *s, int32_t price, int32_t flavou
         pay(T, s, 0, price)
 
 
+# ---- summons for nothing -------------------------------------------------------------------------
+
+cdef inline int32_t can_join(const Tables *T, const State *s, int32_t *out) noexcept nogil:
+    """Pool creatures that an effect may summon at once with others, for the surcharge alone (K21); how many
+    kinds, and unless out is NULL as options."""
+    cdef int32_t slot, i, n = 0
+    cdef const FaceTable *face
+    if s.player[s.active].n_ready == MAX_READY or surcharge(T, s, s.active) > total_avail(s):
+        return 0
+    for slot in range(1, FIRST_SPELL):
+        if row(s.pool[slot]):
+            for i in range(6):
+                face = &T.card[s.card[slot]].face[i]
+                if (s.pool[slot][i] and face.kind & IS_CREATURE
+                        and not (face.summonlimit and s.summoned >= face.summonlimit)):
+                    if out != NULL:
+                        out[n] = A_SUMMON << SHIFT | slot * 8 + i
+                    n += 1
+    return n
+
+cdef inline void join(const Tables *T, State *s) noexcept nogil:
+    """One of several summoned at once enters; its abilities wait until all are there (D34)."""
+    cdef uint8_t die = s.stack[s.n_stack - 1].a
+    pop(s)
+    s.summoned += face_of(T, s, die).summonlimit != 0
+    if face_of(T, s, die).n_ops:
+        push(s, Q_TOGETHER, s.stack[s.n_stack - 1].a, 0, 0)
+        s.stack[s.n_stack - 2] = Frame(Q_WAITS, die, 0, 0)
+    enter(T, s, s.active, die)
+
+
+# ---- what would do something ---------------------------------------------------------------------
+
+cdef inline bint can_do(const Tables *T, const State *s, const Op *op, int32_t spells_besides) noexcept nogil:
+    """Whether a step would do anything now (A8)."""
+    cdef const Player *p = &s.player[s.active]
+    cdef uint8_t faces[8]
+    cdef int32_t i, code = op.code
+    if code == O_ATTACK:
+        return not s.flags & S_ATTACKED and count_unlocked(p) > 0
+    if code == O_DEFENSE:
+        return count_unlocked(p) > 0
+    if code == O_QUIDDITY or code == O_GLORY or code == O_CAPTURES:
+        return True
+    if code == O_GLORY_SCORED:
+        return s.scored >= 2                                              # A69
+    if code == O_GLORY_FOES:
+        return s.flags & S_ATTACKED and s.foes_hit != 0                   # A70
+    if code == O_DESTROY_ONE:
+        return any_target(T, s, op, 0, T.n_players)
+    if code == O_DESTROY_PER_FOE or code == O_DESTROY_FOE:
+        return any_target(T, s, op, 1, T.n_players)
+    if code == O_DESTROY_CLASS:
+        return True
+    if code == O_DESTROYSPELL:
+        return count_spells(T, s) > spells_besides                        # A55
+    if code == O_ROTATE_ALL:
+        for i in range(p.n_ready):
+            if next_level(T, s, &p.ready[i], True, faces) > 0:
+                return True
+        return False
+    if code == O_ROTATE_OWN:
+        return any_target(T, s, op, 0, 1)
+    if code == O_ROTATE_ANY:
+        return any_target(T, s, op, 0, T.n_players)
+    if code == O_DRAWROLL:
+        return zone_sum(p.bag) + zone_sum(p.used) > 0
+    if code == O_CULL:
+        return zone_sum(p.used) > 0
+    if code == O_CULL_SPENT:                                              # D17; of large dice not (D9, D20)
+        return zone_sum(p.spent) - p.spent[0] > 0 if T.lvd else zone_sum(p.used) > 0
+    if code == O_SUMMON:
+        return can_join(T, s, NULL) > 0
+    return False
+
+cdef inline bint castable(const Tables *T, const State *s, const FaceTable *f) noexcept nogil:
+    cdef int32_t i
+    if f.attach:
+        return s.player[s.active].n_ready > 0
+    for i in range(f.n_ops):
+        if can_do(T, s, &f.ops[i], 1):
+            return True
+        if i + 1 < f.n_ops and f.ops[i + 1].then:
+            return False
+    return False
+
+
 # ---- the steps -----------------------------------------------------------------------------------
 
 cdef inline void take_step(const Tables *T, State *s) noexcept nogil:
@@ -120,10 +155,9 @@ cdef inline void take_step(const Tables *T, State *s) noexcept nogil:
     f.c = 1
     if op.code == O_ATTACK:
         for i in range(p.n_ready):
-            if unlocked(&p.ready[i]):
-                p.ready[i].atk += op.n
-                if p.ready[i].rec:
-                    s.rec[p.ready[i].rec - 1].value += op.n
+            p.ready[i].atk += op.n                                        # the locked die too, should it be turned (LK17)
+            if p.ready[i].rec:
+                s.rec[p.ready[i].rec - 1].value += op.n
     elif op.code == O_DEFENSE:
         for i in range(p.n_ready):
             p.ready[i].dfn += op.n
@@ -140,11 +174,11 @@ cdef inline void take_step(const Tables *T, State *s) noexcept nogil:
         for seat in range(T.n_players):
             i += s.foes_hit >> seat & 1
         gain_glory(T, s, i)
-    elif op.code == O_DESTROY_ONE:
-        open_event(s, EV_SPELL, op.level, op.defense, s.active)
+    elif op.code == O_DESTROY_ONE or op.code == O_DESTROY_FOE:
+        open_event(s, EV_SPELL if op.spell else EV_ABILITY, op.level, op.defense, s.active)
         push(s, Q_TARGET, index, 0, die)
     elif op.code == O_DESTROY_PER_FOE:
-        open_event(s, EV_SPELL, op.level, op.defense, s.active)
+        open_event(s, EV_SPELL if op.spell else EV_ABILITY, op.level, op.defense, s.active)
         for i in range(T.n_players - 1, 0, -1):
             push(s, Q_TARGET, index, i, die)
     elif op.code == O_DESTROY_CLASS:
@@ -152,7 +186,7 @@ cdef inline void take_step(const Tables *T, State *s) noexcept nogil:
             if seat == s.active:
                 continue
             for i in range(s.player[seat].n_ready):
-                if unlocked(&s.player[seat].ready[i]) and shape(&s.player[seat].ready[i]) >> 3 == die >> 3:
+                if shape(&s.player[seat].ready[i]) >> 3 == die >> 3:
                     s.player[seat].ready[i].flags |= F_DOOMED
                     doomed = True
         if doomed:
@@ -169,7 +203,12 @@ cdef inline void take_step(const Tables *T, State *s) noexcept nogil:
     elif op.code == O_DRAWROLL:
         if s.stack[0].op == P_USE or s.stack[0].op == P_MAIN:
             s.stack[0].a = 0                                              # a forced lock that draws: phase 2 goes on
+        park(s)
         push(s, Q_ROLL, 0, 0, 0)
         push(s, Q_DRAW, op.n, s.active, 0)
     elif op.code == O_CULL:
         push(s, Q_CULL, op.n, 0, 0)
+    elif op.code == O_CULL_SPENT:
+        push(s, Q_CULL, op.n, T.lvd, 0)
+    elif op.code == O_SUMMON:
+        push(s, Q_TOGETHER, op.n, 0, 0)

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from engine_ext.debug cimport QUANDARY_CHECK
-from engine_ext.game cimport OUTCOME_LIMIT
+from engine_ext.game cimport OUTCOME_LIMIT, TERMINAL
 from engine_ext.rng cimport Rng, rng_below, rng_double
 from games.quarriors.casting cimport *
 from games.quarriors.reading cimport *
@@ -15,11 +15,25 @@ from games.quarriors.zones cimport *
 
 # ---- draws ---------------------------------------------------------------------------------------
 
+cdef inline void drew(const Tables *T, State *s, int32_t seat) noexcept nogil:
+    """A player draws one or more dice: one event, whatever the number (LK25)."""
+    cdef int32_t i = locked_index(&s.player[seat])
+    cdef const FaceTable *f
+    if i >= 0:
+        f = face_of(T, s, s.player[seat].ready[i].die)
+        if seat == s.active:
+            add_quid(s, 0, f.drew_quid)
+        gain(T, s, seat, f.drew_glory)
+
 cdef inline bint draw_open(const Tables *T, State *s) noexcept nogil:
     """Do what is certain of the draw on top; whether chance is still to decide (B34 to B36)."""
     cdef Frame *f = &s.stack[s.n_stack - 1]
     cdef Player *p = &s.player[f.b]
     cdef int32_t slot, count, rest, low, high
+    if s.features & FEAT_DREW and f.c == 0 and f.a and zone_sum(p.bag) + zone_sum(p.used):
+        drew(T, s, f.b)
+        if s.node == TERMINAL:
+            return False
     while f.c == 0:
         count = zone_sum(p.bag)
         if f.a == 0:

@@ -59,6 +59,8 @@ cdef inline bint still_doomed(const Tables *T, const State *s, int32_t seat, con
     if s.ev_cause == EV_SPELL:
         return (level_of(T, s, c) <= s.ev_level and defense_of(T, s, seat, c) <= s.ev_defense
                 and may_target(T, s, s.active, seat, c))
+    if s.ev_cause == EV_ABILITY:
+        return level_of(T, s, c) <= s.ev_level and defense_of(T, s, seat, c) <= s.ev_defense
     if s.ev_cause == EV_CLASS:
         return shape(c) >> 3 == s.ev_level
     return eff(T, s, c).no_bq and bq_count(T, s, seat) == 0
@@ -85,7 +87,7 @@ cdef inline int32_t firstkill_bonus(const Tables *T, const State *s, int32_t d) 
 cdef inline void destroy_doomed(const Tables *T, State *s) noexcept nogil:
     """Steps 2 to 6 of A1, once the set is fixed."""
     cdef int32_t seat, offset, i, slot, killed = 0, n = T.n_players
-    cdef int32_t draws[MAX_SEATS]
+    cdef uint8_t draws[MAX_SEATS][MAX_DRAW + 1]     # seat, dice of one draw: how many draws
     cdef uint8_t killer = s.ev_killer
     cdef bint fight = s.ev_cause == EV_DAMAGE or s.ev_cause == EV_LEVEL
     cdef Creature *c
@@ -110,7 +112,7 @@ cdef inline void destroy_doomed(const Tables *T, State *s) noexcept nogil:
         return
     if killer != NONE:
         # A3: Hag's Quiddity now; then Mighty Deathdealer (below), Strong Deathdealer, the Spirits. Pushed in reverse.
-        for slot in range(1, SLOTS):
+        for slot in range(SLOTS - 1, 0, -1):
             if s.player[killer].aside[slot]:
                 push(s, Q_ASIDE, slot, s.player[killer].aside[slot], 0)      # A26: not those that go aside now
     if s.ev_cause == EV_DAMAGE:
@@ -137,7 +139,7 @@ cdef inline void destroy_doomed(const Tables *T, State *s) noexcept nogil:
                 continue
             f = eff(T, s, c)
             drop_attached(T, p, c)
-            draws[seat] += f.dead_draw
+            draws[seat][f.dead_draw] += 1                                 # each an ability of its own (A1, LK25)
             gone = c[0]                                                   # its record stands (B69, A29)
             if gone.flags & F_KEEP:                                       # A20, A60; a fresh copy (K27)
                 memset(c, 0, sizeof(Creature))
@@ -166,8 +168,9 @@ cdef inline void destroy_doomed(const Tables *T, State *s) noexcept nogil:
         push(s, Q_KILLS, 0, 0, 0)
     for offset in range(n - 1, -1, -1):
         seat = (s.active + offset) % n
-        if draws[seat]:
-            push(s, Q_DRAW, draws[seat], seat, 0)
+        for i in range(MAX_DRAW, 0, -1):
+            if draws[seat][i]:
+                push(s, Q_DRAWS, i, seat, draws[seat][i])
         for i in range(s.player[seat].n_ready):
             if s.player[seat].ready[i].flags & F_MARK:
                 push(s, Q_COPY, seat, 0, 0)
@@ -178,7 +181,7 @@ cdef inline bint doom_without_bq(const Tables *T, State *s) noexcept nogil:
     cdef int32_t seat, i, op = s.stack[s.n_stack - 1].op
     cdef bint found = False
     cdef Creature *c
-    if op in (P_DEAL, Q_DRAW, Q_ROLL, Q_EVENT, Q_ASIDE, Q_KILLS, Q_COPY, Q_REROLL, Q_TARGET, Q_RETURN):
+    if op in (P_DEAL, Q_DRAW, Q_ROLL, Q_EVENT, Q_ASIDE, Q_KILLS, Q_COPY, Q_REROLL, Q_TARGET, Q_RETURN, Q_DRAWS):
         return False
     for seat in range(T.n_players):
         for i in range(s.player[seat].n_ready):

@@ -170,7 +170,7 @@ cdef inline bint defense_helps(const Tables *T, const State *s, int32_t seat, in
             if not q.ready[i].flags & (F_SAFE | F_LOCKED):
                 total += defense_of(T, s, seat, &q.ready[i]) + n
         return s.rem < total
-    if s.ev_cause == EV_SPELL and s.ev_defense != NO_CAP:
+    if (s.ev_cause == EV_SPELL or s.ev_cause == EV_ABILITY) and s.ev_defense != NO_CAP:
         for i in range(q.n_ready):
             if (q.ready[i].flags & F_DOOMED and unlocked(&q.ready[i])
                     and defense_of(T, s, seat, &q.ready[i]) + n > s.ev_defense):
@@ -198,7 +198,8 @@ cdef inline uint32_t zero_targets(const Tables *T, const State *s, int32_t caste
 cdef inline bint asks(int32_t op) noexcept nogil:
     """Whether a frame asks something; the others are steps."""
     return op not in (P_DEAL, P_SCORE, P_SCORED, P_DRAW, P_READY, P_ATTACK, P_NEXT, P_QUAKE, P_TOTAL, P_END, Q_DRAW,
-                      Q_ROLL, Q_KILLS, Q_ASIDE, Q_SUMMONED, Q_CAPTURED, Q_ANCHORED, Q_UNLOCKED)
+                      Q_ROLL, Q_KILLS, Q_ASIDE, Q_SUMMONED, Q_CAPTURED, Q_ANCHORED, Q_UNLOCKED,
+                      Q_DRAWS, Q_JOINS, Q_WAITS)
 
 cdef inline int32_t options(const Tables *T, const State *s, int32_t *out, int32_t *seat) noexcept nogil:
     """The options of the question on top of the stack and whose it is; 0 for a step that asks nothing."""
@@ -241,8 +242,8 @@ cdef inline int32_t options(const Tables *T, const State *s, int32_t *out, int32
                     n = add_locks(T, s, out, n)
             if s.features & FEAT_ANCHORED:
                 n = add_anchored(T, s, out, n)
-            if s.features & FEAT_LOCK:
-                n = add_unlocks(T, s, out, n)
+        if s.features & FEAT_LOCK:
+            n = add_unlocks(T, s, out, n)
         n = add_casts(T, s, out, n)
         return add_done(out, n)
     if f.op == P_USE:
@@ -390,7 +391,7 @@ cdef inline int32_t options(const Tables *T, const State *s, int32_t *out, int32
         for i in range(T.n_players):
             if wanted.code == O_DESTROY_PER_FOE and i != f.b:
                 continue
-            if wanted.code == O_ROTATE_OWN and i:
+            if wanted.code == O_ROTATE_OWN and i or wanted.code == O_DESTROY_FOE and i == 0:
                 continue
             h = (s.active + i) % T.n_players
             mask = 0
@@ -513,9 +514,23 @@ cdef inline int32_t options(const Tables *T, const State *s, int32_t *out, int32
         return n
     if f.op == Q_LOCK:
         return add_locks(T, s, out, 0)
+    if f.op == Q_TOGETHER:
+        return add_done(out, can_join(T, s, out)) if f.a else 0
+    if f.op == Q_ORDER:                                                   # D34
+        i = s.n_stack - 2
+        while s.stack[i].op == Q_WAITS:
+            k = A_RESOLVE << SHIFT | s.stack[i].a
+            for u in range(n):
+                if out[u] == k:
+                    break
+            else:
+                out[n] = k
+                n += 1
+            i -= 1
+        return n
     if f.op == Q_CULL:
-        for slot in range(SLOTS):
-            if p.used[slot]:
+        for slot in range(1 if f.b else 0, SLOTS):
+            if p.spent[slot] if f.b else p.used[slot]:
                 out[n] = A_CULL << SHIFT | slot
                 n += 1
         return add_done(out, n)

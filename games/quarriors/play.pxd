@@ -11,13 +11,13 @@ from games.quarriors.options cimport options
 from games.quarriors.reading cimport is_chance
 from games.quarriors.state cimport *
 from games.quarriors.steps cimport step
-from games.quarriors.zones cimport sort_ready
+from games.quarriors.zones cimport sort_all
 
 
 cdef inline int32_t run(const Tables *T, State *s, int32_t *out, Rng *rng, int32_t *steps) noexcept nogil:
     """Go on to the next real question: returns the number of its options (in out), 0 at the end, -1
     at a chance node. With an rng, chance is played instead; steps counts the nodes it stands for."""
-    cdef int32_t n, seat, op, i
+    cdef int32_t n, seat, op
     while s.node != TERMINAL:
         if s.features & FEAT_NO_BQ and doom_without_bq(T, s):
             continue
@@ -25,8 +25,7 @@ cdef inline int32_t run(const Tables *T, State *s, int32_t *out, Rng *rng, int32
         if is_chance(op):
             if rng == NULL:
                 if chance_open(T, s):
-                    for i in range(T.n_players):
-                        sort_ready(&s.player[i])
+                    sort_all(T, s)
                     s.node = CHANCE
                     return -1
             elif op == Q_DRAW:
@@ -37,9 +36,7 @@ cdef inline int32_t run(const Tables *T, State *s, int32_t *out, Rng *rng, int32
                 apply_chance(T, s, sample(T, s, rng))
                 steps[0] += 1
             continue
-        for i in range(T.n_players):
-            if s.player[i].n_ready > 1:
-                sort_ready(&s.player[i])
+        sort_all(T, s)
         n = options(T, s, out, &seat)
         if n > 1:
             if s.decisions >= FORCED and out[n - 1] == A_DONE << SHIFT:
@@ -51,6 +48,5 @@ cdef inline int32_t run(const Tables *T, State *s, int32_t *out, Rng *rng, int32
             act(T, s, out[0])
         else:
             step(T, s)
-    for i in range(T.n_players):
-        sort_ready(&s.player[i])
+    sort_all(T, s)
     return 0

@@ -8,7 +8,7 @@ from games.quarriors.reading cimport *
 from games.quarriors.state cimport *
 from games.quarriors.tables cimport QuarriorsTables
 from games.quarriors.turn cimport begin_turn, push
-from games.quarriors.zones cimport add_quid, att_add, pool_add, readied_add
+from games.quarriors.zones cimport add_quid, att_add, pool_add, readied_add, record_key, sort_all
 
 from engine_ext.errors import PositionError
 from games.quarriors import cards as data
@@ -18,7 +18,7 @@ _OP_NAMES = (
     "main", "attack", "next", "between", "quake", "window", "total", "defend", "capture", "clean", "end", "draw",
     "roll", "reroll", "event", "kills", "aside", "steps", "target", "host", "copy", "rotate", "swap", "take",
     "culltake", "fetch", "return", "zero", "spellhost", "pay", "summoned", "captured", "anchored", "unlocked",
-    "lock", "cullup", "fresh",
+    "lock", "cullup", "fresh", "draws", "together", "joins", "waits", "order",
 )
 _MARKS = {"safe": F_SAFE, "recopied": F_RECOPIED, "zero": F_ZERO, "doomed": F_DOOMED, "keep": F_KEEP, "mark": F_MARK,
           "aside": F_ASIDE}
@@ -31,6 +31,7 @@ _FRAME_ARGUMENTS = {
     P_NEXT: "o", P_SURCHARGE: "o", P_WINDOW: "o", Q_DRAW: "ns", Q_EVENT: "no", Q_ASIDE: "ln", Q_STEPS: "di",
     Q_TARGET: "iod", Q_HOST: "d", Q_COPY: "s", Q_SWAP: "l", Q_FETCH: "l", Q_RETURN: "ds", Q_ZERO: "ds",
     Q_SPELLHOST: "sd", Q_FRESH: "dn", Q_PAY: "nf", Q_SUMMONED: "d", Q_CAPTURED: "l", Q_ANCHORED: "l", Q_UNLOCKED: "s",
+    Q_DRAWS: "ns", Q_JOINS: "d", Q_WAITS: "d",
 }
 _IN_ATTACK = (P_BETWEEN, P_QUAKE, P_WINDOW, P_TOTAL, P_DEFEND)
 _BOTTOM = (P_DEAL, P_RECOPY, P_SCORE, P_CULLSPELLS, P_SCORED, P_CULL, P_DRAW, P_USE, P_READY, P_MAIN, P_ATTACK, P_NEXT,
@@ -109,6 +110,7 @@ cdef dict write_dict(QuarriorsTables rules, const State *s):
         for slot in range(SLOTS):
             active += [{"die": name_of(rules, s, slot), "face": None}] * p.wait[slot] if p.wait[slot] else []
             if seat == s.active:
+                active += [{"die": name_of(rules, s, slot), "face": None, "waits": True}] * s.pool[slot][IDLE]
                 for face in range(6):
                     active += [die_of(rules, s, slot * 8 + face)] * s.pool[slot][face] if s.pool[slot][face] else []
         made["active"] = active
@@ -206,6 +208,7 @@ cdef read_dict(QuarriorsTables rules, State *s, dict position):
     for seat, table in enumerate(players):
         read_player(rules, s, seat, table)
     read_pending(rules, s, position.get("pending", {}))
+    check_records(rules, s)
     count_dice(rules, s)
     if s.phase:
         survey(T, s)
@@ -260,8 +263,13 @@ cdef read_player(QuarriorsTables rules, State *s, int32_t seat, table):
         read_creature(rules, s, p, f"{where}: locked", table["locked"],
                       read_die(rules, s, f"{where}: locked", table["locked"]), True)
     for entry in _rows(f"{where}: active", table.get("active", [])):
-        _fields(f"{where}: active", entry, ("die", "face"))
-        if entry.get("face") is None:
+        _fields(f"{where}: active", entry, ("die", "face", "waits"))
+        if entry.get("waits"):
+            if seat != s.active or entry.get("face") is not None:
+                raise PositionError(f"quarriors: {where}: active has {entry!r}; only an unrolled die of the active seat "
+                                    "waits for the end of the turn")
+            s.pool[slot_named(rules, s, f"{where}: active", entry.get("die"))][IDLE] += 1
+        elif entry.get("face") is None:
             p.wait[slot_named(rules, s, f"{where}: active", entry.get("die"))] += 1
         elif seat != s.active:
             raise PositionError(f"quarriors: {where}: active: only the active seat has rolled dice (I6)")
@@ -393,6 +401,22 @@ cdef check_frame(QuarriorsTables rules, const State *s, frame):
             fine = value < {"s": players, "o": players + 1, "i": MAX_OPS + 1, "n": 256}[kind]
         if not fine:
             raise PositionError(f"quarriors: pending: stack: {number} in {frame!r} is out of range")
+
+
+cdef check_records(QuarriorsTables rules, State *s):
+    """Each record has one attacker at most, and equal attackers have equal records (I24)."""
+    cdef Player *p = &s.player[s.active]
+    numbers = [p.ready[i].rec for i in range(p.n_ready) if p.ready[i].rec]
+    others = [s.player[seat].ready[i].rec for seat in range(rules.data.n_players) if seat != s.active
+              for i in range(s.player[seat].n_ready)]
+    if len(set(numbers)) < len(numbers) or max(numbers, default=0) > s.n_rec or any(others):
+        raise PositionError("quarriors: record names an entry of pending: records, of the active seat's creatures only, "
+                            "no entry twice")
+    sort_all(rules.data, s)
+    for i in range(1, p.n_ready):
+        if (p.ready[i].rec and alike(&p.ready[i], &p.ready[i - 1])
+                and record_key(&s.rec[p.ready[i].rec - 1]) != record_key(&s.rec[p.ready[i - 1].rec - 1])):
+            raise PositionError("quarriors: pending: records: equal attackers have unequal records")
 
 
 cdef count_dice(QuarriorsTables rules, State *s):

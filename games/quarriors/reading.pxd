@@ -102,10 +102,10 @@ cdef inline int32_t count_spells(const Tables *T, const State *s) noexcept nogil
 
 cdef inline uint64_t order_key(const Creature *c) noexcept nogil:
     return (<uint64_t>c.die << 56 | <uint64_t>c.copy << 48 | <uint64_t>c.att << 32 | <uint64_t>c.atk << 24
-            | <uint64_t>c.dfn << 16 | <uint64_t>c.flags << 8 | c.rec)
+            | <uint64_t>c.dfn << 16 | <uint64_t>c.flags << 8 | (c.rec != 0))
 
 cdef inline bint alike(const Creature *a, const Creature *b) noexcept nogil:
-    return order_key(a) == order_key(b)
+    return order_key(a) == order_key(b)                                   # then their records are equal, too
 
 cdef inline uint8_t shape(const Creature *c) noexcept nogil:
     """The die it counts as: itself, or what it is a copy of (A38, A43)."""
@@ -156,7 +156,7 @@ cdef inline int32_t bq_count(const Tables *T, const State *s, int32_t seat) noex
     if T.lvd:
         return 0
     if seat == s.active:
-        for face in range(6):
+        for face in range(8):
             count += s.pool[0][face]
     return count
 
@@ -367,7 +367,7 @@ cdef inline bint legal_target(const Tables *T, const State *s, const Op *op, int
     if locked_now(c):
         return False
     return (level_of(T, s, c) <= op.level and defense_of(T, s, seat, c) <= op.defense
-            and may_target(T, s, s.active, seat, c)
+            and (not op.spell or may_target(T, s, s.active, seat, c))                             # A53
             and (op.energy == 0 or T.card[s.card[shape(c) >> 3]].energy == op.energy))
 
 cdef inline bint any_target(const Tables *T, const State *s, const Op *op, int32_t first, int32_t last) noexcept nogil:
@@ -409,8 +409,8 @@ cdef inline int32_t dice_of(const Tables *T, const State *s, int32_t slot) noexc
             count += p.ready[i].die >> 3 == slot
             if j >= 0:
                 count += att_get(T, &p.ready[i], j, 0) + att_get(T, &p.ready[i], j, 1)
-    for i in range(6):
+    for i in range(8):
         count += s.pool[slot][i]
     for i in range(s.n_stack):                                            # on its way to its host or into play
-        count += (s.stack[i].op == Q_HOST or s.stack[i].op == Q_SUMMONED) and s.stack[i].a >> 3 == slot
+        count += s.stack[i].op in (Q_HOST, Q_SUMMONED, Q_JOINS) and s.stack[i].a >> 3 == slot
     return count

@@ -29,7 +29,7 @@ from games.quarriors.reading cimport *
 from games.quarriors.state cimport *
 from games.quarriors.tables cimport QuarriorsTables
 from games.quarriors.turn cimport push
-from games.quarriors.zones cimport sort_ready
+from games.quarriors.zones cimport sort_all
 
 from engine_ext.errors import PositionError
 
@@ -236,8 +236,7 @@ cdef class QuarriorsRules(QuarriorsTables):
             if s.phase and check(self.data, s):
                 raise PositionError(f"quarriors: the position breaks invariant I{check(self.data, s)}")
         else:
-            for seat in range(self.data.n_players):
-                sort_ready(&s.player[seat])
+            sort_all(self.data, s)
         return made
 
     # ---- text and tensors ---------------------------------------------------------------------

@@ -20,10 +20,11 @@ cdef enum:
     MAX_CLASSES = 48
     MAX_OPS = 4
     ROLL_LIMIT = 8       # dice of one class in one chance node
-    DRAW_LIMIT = 7       # dice of one draw
+    MAX_DRAW = 20        # dice of one draw
     NONE = 255
     NO_CAP = 127         # a limit that nothing exceeds
     VALUE_TERMS = 16     # summands of the estimate
+    IDLE = 7             # no die has this face
 
 cdef enum:               # bits of FaceTable.kind
     IS_CREATURE = 1
@@ -33,7 +34,8 @@ cdef enum:               # bits of FaceTable.kind
 
 cdef enum:               # steps of a cast or summon, in the order of cards.OPS
     O_NONE, O_ATTACK, O_DEFENSE, O_QUIDDITY, O_GLORY, O_GLORY_SCORED, O_GLORY_FOES, O_DESTROY_ONE, O_DESTROY_PER_FOE,
-    O_DESTROY_CLASS, O_DESTROYSPELL, O_ROTATE_ALL, O_ROTATE_OWN, O_ROTATE_ANY, O_DRAWROLL, O_CULL, O_CAPTURES
+    O_DESTROY_CLASS, O_DESTROYSPELL, O_ROTATE_ALL, O_ROTATE_OWN, O_ROTATE_ANY, O_DRAWROLL, O_CULL, O_CAPTURES,
+    O_DESTROY_FOE, O_CULL_SPENT, O_SUMMON
 
 cdef enum:               # Creature.flags
     F_SAFE = 1           # took its damage in this turn (B72, C5)
@@ -58,9 +60,10 @@ cdef enum:               # State.features
     FEAT_COPY = 8
     FEAT_ANCHORED = 16
     FEAT_LOCK = 32
+    FEAT_DREW = 64
 
 cdef enum:               # State.ev_cause: why creatures are about to be destroyed, and what is checked again (W2)
-    EV_DAMAGE, EV_LEVEL, EV_SPELL, EV_CLASS, EV_NO_BQ
+    EV_DAMAGE, EV_LEVEL, EV_SPELL, EV_CLASS, EV_NO_BQ, EV_ABILITY
 
 cdef enum:               # Frame.op. The comment gives a, b, c.
     P_DEAL               # chance: the next card
@@ -109,8 +112,13 @@ cdef enum:               # Frame.op. The comment gives a, b, c.
     Q_ANCHORED           # slot: paid for
     Q_UNLOCKED           # seat: paid for
     Q_LOCK               # a Lock face must be locked (LK4)
-    Q_CULL               # how many at most
+    Q_CULL               # how many at most, whether from the Spent Pile
     Q_FRESH              # immediate face rolled after its time (B39): die, how many of them
+    Q_DRAWS              # equal draws one after another: dice of one, seat, how many draws
+    Q_TOGETHER           # summons at once (D34): how many more
+    Q_JOINS              # die: one of them, paid for
+    Q_WAITS              # die: one of them, whose abilities wait
+    Q_ORDER              # which of these abilities comes next
 
 cdef enum:               # families of actions; the dense id is offset[family] + argument
     A_DONE, A_POOL, A_ASIDE, A_RECOPY, A_USE0, A_USE1, A_USE2, A_REROLL, A_SUMMON, A_CAST, A_DISCARD, A_COPY, A_ROTATE,
@@ -124,7 +132,7 @@ cdef enum:
     BUFFER = 512         # most options of one question
 
 cdef struct Op:          # one step of a cast, a summon or an Anchored Spell
-    int8_t code, n, level, defense, flavour, energy, then
+    int8_t code, n, level, defense, flavour, energy, then, spell
 
 cdef struct Use:         # one way to use an immediate face
     int8_t spend, quid, flavour, draw, itself, others, captures, lone
@@ -142,6 +150,7 @@ cdef struct FaceTable:   # one face under one card; the fields that cards.compil
     int8_t attach, host_atk, host_def, host_glory, host_cullcapture
     int8_t react_pool, react_zero, react_def, react_return
     int8_t locked_draws, locked_fewer, locked_dearer, locked_glory, lock_rival, no_payoff
+    int8_t drew_glory, drew_quid
     int8_t n_ops
     Op ops[MAX_OPS]
 
@@ -198,7 +207,7 @@ cdef struct Player:
     uint8_t bag[SLOTS]
     uint8_t used[SLOTS]
     uint8_t spent[SLOTS]
-    uint8_t wait[SLOTS]      # pool dice not yet rolled
+    uint8_t wait[SLOTS]      # pool dice that the next roll takes along
     uint8_t aside[SLOTS]
     uint8_t spells[SPELL_SLOTS]   # readied: low four bits the first spell face, high four the second
     uint8_t n_ready
@@ -215,7 +224,7 @@ cdef struct State:
     uint8_t card[SLOTS]
     uint8_t wilds[SLOTS]     # dice on the cards
     uint8_t total[SLOTS]     # dice in the game
-    uint8_t pool[SLOTS][8]   # the active seat's rolled dice, by face
+    uint8_t pool[SLOTS][8]   # the active seat's rolled dice, by face; IDLE: unrolled ones that stay so this turn (A88)
     uint8_t quid[3]          # floating, by flavour
     uint8_t avail[3]         # floating and in the pool
     uint8_t captures, discount, scored, culls, foes_hit, flags, winners, summoned

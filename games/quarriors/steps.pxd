@@ -53,7 +53,7 @@ cdef inline void clean_up(const Tables *T, State *s) noexcept nogil:
     cdef int32_t slot, face, seat, i
     for slot in range(SLOTS):
         if row(s.pool[slot]):
-            for face in range(6):
+            for face in range(8):
                 p.used[slot] += s.pool[slot][face]
         p.used[slot] += p.wait[slot] + p.spent[slot]
         p.wait[slot] = p.spent[slot] = 0
@@ -180,6 +180,18 @@ cdef inline void step(const Tables *T, State *s) noexcept nogil:
                 f.a = 1
             else:
                 destroy_doomed(T, s)
+    elif op == Q_DRAWS:
+        f.c -= 1
+        if f.c:
+            push(s, Q_DRAW, f.a, f.b, 0)
+        else:
+            go(s, Q_DRAW, f.a, f.b, 0)
+    elif op == Q_JOINS:
+        join(T, s)
+    elif op == Q_TOGETHER:
+        go(s, Q_ORDER, 0, 0, 0)
+    elif op == Q_ORDER and s.stack[0].op == P_MAIN:
+        go(s, P_SURCHARGE, 1, 0, 0)
     elif op == Q_FRESH:
         leave_fresh(s)
     elif op == Q_KILLS:

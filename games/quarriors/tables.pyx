@@ -144,6 +144,7 @@ cdef class QuarriorsTables(Rules):
                 features |= FEAT_AURA * bool(record["aura_atk"] or record["aura_def"])
                 features |= FEAT_SURCHARGE * bool(record["surcharge"] or record["locked_dearer"])
                 features |= FEAT_LOCK * bool(record["kind"] & IS_LOCK)
+                features |= FEAT_DREW * bool(record["drew_glory"] or record["drew_quid"])
                 features |= FEAT_NO_BQ * record["no_bq"] | FEAT_COPY * record["copy_enter"]
             record = data.compile_anchored(made)
             card.face[6] = record

@@ -56,12 +56,15 @@ cdef inline void finish(const Tables *T, State *s) noexcept nogil:
             s.winners |= 1 << seat
     s.node = TERMINAL
 
-cdef inline void gain_glory(const Tables *T, State *s, int32_t n) noexcept nogil:
-    """Glory for the active seat, and the goal (B25, A6)."""
-    s.player[s.active].glory = min(255, s.player[s.active].glory + n)
-    if s.player[s.active].glory >= T.goal:
-        s.winners = 1 << s.active
+cdef inline void gain(const Tables *T, State *s, int32_t seat, int32_t n) noexcept nogil:
+    """Glory for a seat, and the goal (B25, A6)."""
+    s.player[seat].glory = min(255, s.player[seat].glory + n)
+    if s.player[seat].glory >= T.goal:
+        s.winners = 1 << seat
         s.node = TERMINAL
+
+cdef inline void gain_glory(const Tables *T, State *s, int32_t n) noexcept nogil:
+    gain(T, s, s.active, n)
 
 cdef inline void after_capture(const Tables *T, State *s) noexcept nogil:
     """Four creature cards without dice end the game (B82, B83)."""

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """How dice move: between pool, piles and Ready Area, and from a collection to the next."""
-from libc.stdint cimport int32_t, uint8_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.string cimport memcpy, memset
 
 from engine_ext.debug cimport QUANDARY_CHECK
 from games.quarriors.reading cimport *
@@ -93,6 +93,49 @@ cdef inline void sort_ready(Player *p) noexcept nogil:
             p.ready[k] = p.ready[k - 1]
             k -= 1
         p.ready[k] = c
+
+cdef inline uint32_t record_key(const Record *r) noexcept nogil:
+    return <uint32_t>r.die << 24 | <uint32_t>r.level << 16 | <uint32_t>r.value << 8 | r.zero
+
+cdef inline void sort_records(State *s) noexcept nogil:
+    """Attack records in the order of their creatures, then those of creatures that have left by their
+    contents: which of two equal attackers was recorded first leaves no trace (I24)."""
+    cdef Player *p = &s.player[s.active]
+    cdef Record old[MAX_READY]
+    cdef uint32_t taken = 0
+    cdef int32_t i, k, first, n = 0
+    memcpy(old, s.rec, sizeof(old))
+    for i in range(p.n_ready):
+        if p.ready[i].rec:
+            taken |= 1u << (p.ready[i].rec - 1)
+            s.rec[n] = old[p.ready[i].rec - 1]
+            n += 1
+            p.ready[i].rec = n
+    first = n
+    for i in range(s.n_rec):
+        if not taken >> i & 1:
+            k = n
+            while k > first and record_key(&s.rec[k - 1]) > record_key(&old[i]):
+                s.rec[k] = s.rec[k - 1]
+                k -= 1
+            s.rec[k] = old[i]
+            n += 1
+
+cdef inline void sort_all(const Tables *T, State *s) noexcept nogil:
+    cdef int32_t seat
+    for seat in range(T.n_players):
+        if s.player[seat].n_ready > 1:
+            sort_ready(&s.player[seat])
+    if s.n_rec > 1:
+        sort_records(s)
+
+cdef inline void park(State *s) noexcept nogil:
+    """Dice that came into the pool unrolled in their owner's turn stay so: a later roll is of other dice (A88)."""
+    cdef Player *p = &s.player[s.active]
+    cdef int32_t slot
+    for slot in range(SLOTS):
+        s.pool[slot][IDLE] += p.wait[slot]
+        p.wait[slot] = 0
 
 cdef inline void remove_creature(Player *p, int32_t i) noexcept nogil:
     cdef int32_t k

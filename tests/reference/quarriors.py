@@ -1514,7 +1514,7 @@ class Game:
         for creature in self.ordered(killer):
             if self.effects(creature, "kill", "scoreself"):
                 yield from self.score_one(killer, creature)
-        for name in reversed(self.classes()):  # A26, A28; the order is the engine's
+        for name in self.classes():  # A26, A28, A136
             dice = waiting.count(name)
             if dice:
                 for face in (yield from self.roll(name, dice)):

@@ -1,13 +1,13 @@
 """Given/when/then cases as data: reads cases/*.toml and plays them.
 
-A case names the rules it covers, sets up a position in shorthand and runs a script. A script line
+A case names the rules it covers, sets up a position in shorthand and runs a script (`data`: a set of
+own cards beside this module). A script line
 is an action or outcome to play, or, beginning with `?`, something that must hold then:
 
     p1 ready: Goblin 2, Hag 5 + Life 3     a zone, exactly (any order); `-` for empty
     p0 glory: 5                            a number
     wilds Portal: 4                        dice on a card
     quiddity: 3 | captures: 2 | phase: 5 | active: 1 | turn: 1
-    pool: 3                                Quiddity at hand, floating and on pool dice
     asks 1: done; creature 1 Goblin 2 #0   who decides, and all that is allowed (of chance: `asks chance: ...`)
     offers: X | refuses: X                 X is allowed now, or not
     chance X: 6/36                         probability of an outcome
@@ -124,11 +124,9 @@ def position_of(case: dict[str, Any]) -> dict[str, Any]:
 
 def begin(case: dict[str, Any]) -> Any:
     """The case's position under its rules."""
-    parameters = {
-        key: case[key]
-        for key in ("edition", "players", "mixed", "qladiator", "quantity_capture", "max_turns", "utility", "wilds")
-        if key in case
-    }
+    parameters = {key: case[key] for key in PARAMETERS if key in case}
+    if "data" in case:
+        parameters["data"] = str(FOLDER.parent / case["data"])
     rules = games.spec("quarriors").make_rules(parameters)
     if "cards" not in case:
         return rules.initial_position()

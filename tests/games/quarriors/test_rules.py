@@ -34,7 +34,7 @@ NUMBERED = [
     *(f"B{i}" for i in range(1, 96)),
     *(f"D{i}" for i in range(1, 53)),
     *(f"LK{i}" for i in range(1, 27)),
-    *(f"A{i}" for i in range(1, 133)),
+    *(f"A{i}" for i in range(1, 140)),
     *(f"T{i}" for i in range(1, 18)),
     *(f"S{i}" for i in range(1, 6)),
     *(f"C{i}" for i in (1, 2, 3, 4, 5, 7)),
@@ -112,6 +112,30 @@ BARE = {"wilds": [{"card": "Deathdealer", "dice": 5}, {"card": "Life Spell", "di
         ({"pending": {"stack": [["defend", 0, 0, 0]]}}, "only follows another frame"),
         ({"pending": {"stack": [["main", 0, 0, 0], ["defend", 0, 0, 0]]}}, "outside an attack"),
         ({"pending": {"defender": 9}}, "out of range"),
+        (
+            {"phase": 5, "players": [{}, {"active": [{"die": "Assistant", "face": None, "waits": True}]}]},
+            "only an unrolled die of the active seat waits",
+        ),
+        (
+            {"players": [{"active": [{"die": "Assistant", "face": 0, "waits": True}]}, {}]},
+            "only an unrolled die of the active seat waits",
+        ),
+        ({"players": [{"ready": [{"die": "Assistant", "face": 4, "record": 1}]}, {}]}, "record names an entry"),
+        ({"players": [{}, {"ready": [{"die": "Assistant", "face": 4, "record": 1}]}]}, "record names an entry"),
+        (
+            {
+                "players": [{"ready": [{"die": "Assistant", "face": 4, "record": 1}] * 2}, {}],
+                "pending": {"records": [[1, 1, {"die": "Assistant", "face": 4}, 0]]},
+            },
+            "no entry twice",
+        ),
+        (
+            {
+                "players": [{"ready": [{"die": "Assistant", "face": 4, "record": n} for n in (1, 2)]}, {}],
+                "pending": {"records": [[n, 1, {"die": "Assistant", "face": 4}, 0] for n in (1, 2)]},
+            },
+            "equal attackers have unequal records",
+        ),
     ],
 )
 def test_bad_positions(change, words):
@@ -196,6 +220,16 @@ def test_bad_data(tmp_path):
     )
     with pytest.raises(DataError, match="do is 'fly'"):
         SPEC.make_rules({"data": str(path)})
+    for card, words in (
+        ('effects = [{ on = "score", do = "swap" }]', "optional is False"),
+        ('effects = [{ on = "summon", do = "quiddity", optional = true }]', "optional is True"),
+        ('effects = [{ on = "cast", do = "cull", target = "bag" }]', "target is 'bag'"),
+    ):
+        path.write_text(
+            f'set = "mine"\n[[card]]\nname = "Odd"\nclass = "Death"\ncost = 3\nprovenance = "reconstructed"\n{card}\n'
+        )
+        with pytest.raises(DataError, match=words):
+            SPEC.make_rules({"data": str(path)})
     with pytest.raises(DataError, match="No such file"):
         SPEC.make_rules({"data": str(tmp_path / "none.toml")})
 
@@ -235,6 +269,28 @@ def test_a_finished_position_is_its_dict():
         over = rules.from_dict({"active": 1, "wilds": wilds, "players": players})
         assert over.is_terminal()
         assert rules.from_dict(over.to_dict()) == over
+
+
+def test_the_order_of_equal_attackers_leaves_no_trace():
+    # I24, A29: three equal attackers; one gets Death Charm and one Life Cantrip, in either order, between two defences.
+    rules = SPEC.make_rules({"players": 3})
+    spells = [{"die": "Death", "face": 3}, {"die": "Life", "face": 3}]
+    defender = {"ready": [{"die": "Quake Dragon", "face": 4}]}
+    players = [{"ready": [{"die": "Assistant", "face": 4}] * 3 + spells}, defender, defender]
+    wilds = [{"card": name} for name in ("Death Charm", "Life Cantrip", "Quake Dragon")]
+    ends = []
+    for order in (["cast Death 3", "cast Life 3"], ["cast Life 3", "cast Death 3"]):
+        position = rules.from_dict({"phase": 4, "wilds": wilds, "players": players})
+        for text in order:
+            scripts.play(position, text)
+            plain = [text for text in scripts.names_of(position) if text.startswith("creature 0")]
+            if plain:  # the second spell may join the first or go elsewhere
+                assert len(plain) == 2
+                attached = [bool(die.get("attached")) for die in position.to_dict()["players"][0]["ready"]]
+                scripts.play(position, plain[attached[:3].index(False) > 0])
+        ends.append(position)
+    assert ends[0] == ends[1]
+    assert ends[0].to_dict()["players"][0]["ready"] == ends[1].to_dict()["players"][0]["ready"]
 
 
 def test_illegal_action_changes_nothing():
