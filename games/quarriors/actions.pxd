@@ -277,6 +277,7 @@ cdef inline void act(const Tables *T, State *s, int32_t action) noexcept nogil:
                 break
         return
     if family == A_DISCARD:
+        f.a = 1
         readied_add(p, (arg >> 3) - FIRST_SPELL, spell_kind(T, s, arg), -1)
         p.used[arg >> 3] += 1
         return

@@ -155,7 +155,7 @@ cdef inline void take_step(const Tables *T, State *s) noexcept nogil:
     f.c = 1
     if op.code == O_ATTACK:
         for i in range(p.n_ready):
-            p.ready[i].atk += op.n                                        # the locked die too, should it be turned (LK17)
+            p.ready[i].atk += op.n                                        # the locked one too: it may be turned (LK17)
             if p.ready[i].rec:
                 s.rec[p.ready[i].rec - 1].value += op.n
     elif op.code == O_DEFENSE:

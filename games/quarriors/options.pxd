@@ -284,6 +284,8 @@ cdef inline int32_t options(const Tables *T, const State *s, int32_t *out, int32
                 if readied(p, j, kind):
                     out[n] = A_DISCARD << SHIFT | spell_die(T, s, j, kind)
                     n += 1
+        if f.a and s.features & FEAT_ANCHORED:                            # D28: before that, nothing is new in phase 5
+            n = add_anchored(T, s, out, n)
         return add_done(out, n)
     if f.op == Q_REROLL:
         for slot in range(SLOTS):

@@ -266,8 +266,8 @@ cdef read_player(QuarriorsTables rules, State *s, int32_t seat, table):
         _fields(f"{where}: active", entry, ("die", "face", "waits"))
         if entry.get("waits"):
             if seat != s.active or entry.get("face") is not None:
-                raise PositionError(f"quarriors: {where}: active has {entry!r}; only an unrolled die of the active seat "
-                                    "waits for the end of the turn")
+                raise PositionError(f"quarriors: {where}: active has {entry!r}; only an unrolled die of the active "
+                                    "seat waits for the end of the turn")
             s.pool[slot_named(rules, s, f"{where}: active", entry.get("die"))][IDLE] += 1
         elif entry.get("face") is None:
             p.wait[slot_named(rules, s, f"{where}: active", entry.get("die"))] += 1
@@ -410,8 +410,8 @@ cdef check_records(QuarriorsTables rules, State *s):
     others = [s.player[seat].ready[i].rec for seat in range(rules.data.n_players) if seat != s.active
               for i in range(s.player[seat].n_ready)]
     if len(set(numbers)) < len(numbers) or max(numbers, default=0) > s.n_rec or any(others):
-        raise PositionError("quarriors: record names an entry of pending: records, of the active seat's creatures only, "
-                            "no entry twice")
+        raise PositionError("quarriors: record names an entry of pending: records, of the active seat's creatures "
+                            "only, no entry twice")
     sort_all(rules.data, s)
     for i in range(1, p.n_ready):
         if (p.ready[i].rec and alike(&p.ready[i], &p.ready[i - 1])

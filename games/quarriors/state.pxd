@@ -86,7 +86,7 @@ cdef enum:               # Frame.op. The comment gives a, b, c.
     P_TOTAL
     P_DEFEND
     P_CAPTURE
-    P_CLEAN
+    P_CLEAN              # 1 once a spell was discarded
     P_END
     Q_DRAW               # chance: left to draw, seat, started
     Q_ROLL               # chance: everything unrolled of the active seat

@@ -1272,7 +1272,8 @@ class Game:
 
     def targets(self, effect: dict[str, Any], spell_of: int | None) -> list[tuple[int, Creature]]:
         """Creatures a destroying effect of the active player can be aimed at."""
-        seats = self.rivals(self.active) if effect["target"] == "one_per_foe" else self.clockwise(self.active)
+        foes = effect["target"] in ("one_per_foe", "foe_creature")
+        seats = self.rivals(self.active) if foes else self.clockwise(self.active)
         cause = self.cause_of(effect, spell_of)
         return [
             (seat, creature)
@@ -1730,16 +1731,31 @@ class Game:
     def _clean_up(self) -> Steps:
         """B84, B85, A59, A90."""
         player = self.players[self.active]
+        discarded = False
         while True:
-            options = {f"discard {die.name} {die.face}": die for die in player.spells}
-            die = yield from self.ask(self.active, options, done=True)
-            if die is None:
+            options: dict[str, Any] = {f"discard {die.name} {die.face}": (self.discard, die) for die in player.spells}
+            if discarded:
+                options |= self.after_discard()
+            choice = yield from self.ask(self.active, options, done=True)
+            if choice is None:
                 break
-            player.spells.remove(die)
-            player.used[die.name] += 1
+            discarded = True
+            yield from choice[0](*choice[1:])
         for die in player.pool:
             player.used[die.name] += 1
         player.pool = []
+
+    def discard(self, die: Die) -> Steps:
+        """B85."""
+        player = self.players[self.active]
+        player.spells.remove(die)
+        player.used[die.name] += 1
+        return
+        yield
+
+    def after_discard(self) -> dict[str, Any]:
+        """What a discarded spell has made possible."""
+        return {}
 
     # ------------------------------------------------------------------ reporting
 

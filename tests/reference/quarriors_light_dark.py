@@ -171,6 +171,10 @@ class LightDarkGame(Game):
                     options[f"capture {name} discounted"] = (self.capture, name, price, needed)
         return options
 
+    def after_discard(self) -> dict[str, Any]:
+        """D28: an Anchored Spell in phase 5; before a discard it was the same choice as in phase 4."""
+        return self.anchored()
+
     def _clean_up(self) -> Steps:
         """D15, D52."""
         seat, player = self.active, self.players[self.active]
