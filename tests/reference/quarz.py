@@ -1,4 +1,4 @@
-"""Movement, combat, idol and turn frame of Qu'arz as a plain and slow model, written from the numbered rules alone.
+"""Qu'arz as a plain and slow model, written from the numbered rules and the effects of the README alone.
 
 Nothing here comes from the engine: boards, tiles and monsters are read from the data files as they
 stand, a position is the table that games/quarz/README.md documents, and the play is a generator that
@@ -6,27 +6,25 @@ stops wherever somebody decides. A stop offers the names of the choices in the w
 so that model and engine can be stepped side by side. Numbers in the comments (77, Q72, L4) are the
 rules, readings and lines of sight of docs/games/quarz.md, and the further readings of the README.
 
-Modelled: favor cards and turn order; the favor actions that regenerate, recover, draw, cleanse or step;
-movement, floes, traps, Mob March; attacks with blocks, shield tokens and living shields; what becomes
-of the idol and of who is knocked out; Push, Swap and Crystal Throw; drawing, munching into a free
-slot, melting, Regeneration; hand limit, snail, time tiles and the end. Which cards, munches, shrines
-and instants may be used is modelled as well.
+Modelled: favor cards and turn order; movement, floes, traps, Mob March; attacks with blocks, shield tokens
+and living shields; what becomes of the idol and of who is knocked out; Push, Swap and Crystal Throw;
+drawing, munching, melting, shrines, Regeneration; every effect of cards, munches, shrines and favor
+actions; instants in their windows; hand limit, snail, time tiles and the end.
 
-Not modelled, and left by raising `Outside`: what the other cards, one-time munches, shrines and
-instants do, replacing a munched card, turning a field, and the set-up. The few cases the rules say
-nothing about are left in the same way, each with its reason. Names whose legality the rules leave
-open are in `Ask.unsure`.
+Not modelled: the set-up.
 
-Where several cards are chosen at once the choices come in ascending order of the cards; which cards
-are drawn and which time tile comes is told to the model (`Reveal`), which checks what it is told.
+Where several cards are chosen at once the choices come in ascending order of the cards. What chance decides is
+told to the model by name; it holds the possible outcomes with their probabilities (`Chance`).
 """
 
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Generator, Iterable
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +32,7 @@ DATA = Path(__file__).parents[2] / "games" / "quarz" / "data"
 DIRECTIONS = [(1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1)]  # E SE SW W NW NE
 TOKENS = ("stun", "poison", "frost", "shield")
 MOST_TOKENS = 3
+MOST_EXTRAS = 2
 HAND_LIMIT = 10  # 93
 TRAP_DAMAGE = 2
 IDOL_POINTS = 2.5  # 57
@@ -41,6 +40,8 @@ PUSH_SWAP = (10, 11, 12)
 
 Cell = tuple[int, int]
 Who = tuple[int, int]  # seat and number of the monster
+Waived = tuple[str, ...]  # "swim", "climb": what an effect ignores
+Effect = dict[str, Any]
 Table = dict[str, Any]
 
 
@@ -101,31 +102,34 @@ def text(cell: Cell) -> str:
     return f"({cell[0]},{cell[1]})"
 
 
-class Outside(Exception):
-    """What follows is not modelled."""
-
-
 class Over(Exception):
     """The game is over."""
 
 
 @dataclass
 class Ask:
-    """A decision: who decides, and among which names; `unsure` may or may not be among them."""
+    """A decision: who decides, and among which names."""
 
     seat: int
     options: set[str]
-    unsure: set[str] = field(default_factory=set)
 
 
 @dataclass
-class Reveal:
-    """Chance has a say: the table after it is to be told."""
+class Chance:
+    """Chance has a say: the outcomes by name, with their probabilities."""
 
-    seat: int = -1
+    outcomes: dict[str, float]
 
 
-Play = Generator[Ask | Reveal, Any, Any]
+@dataclass
+class Attack:
+    """An attack under way, as instants change it."""
+
+    less: int = 0
+    negated: bool = False
+
+
+Play = Generator[Ask | Chance, Any, Any]
 
 
 class Game:
@@ -160,12 +164,13 @@ class Game:
         self.fields = [tuple(cell) for cell in self.board["modifiable"]]
         self.cells = {tuple(self.board["altar"]), *self.camps, *self.shrines, *self.blocks, *self.fields}
         self.winners: list[int] = []
+        self.ran: Counter[str] = Counter()  # effects that were run, instants by what set them off
         self.flow = self.play(choosing)
-        self.stop: Ask | Reveal | None = None
+        self.stop: Ask | Chance | None = None
         self.answer(None)
 
     def answer(self, given: Any) -> None:
-        """Tell the chosen name, or the table after chance had its say."""
+        """Tell the name of what was chosen, or of what chance had to say."""
         try:
             self.stop = self.flow.send(given)
         except (Over, StopIteration):
@@ -235,9 +240,20 @@ class Game:
         """Steps of a movement; the carrier's are fewer: 40, 55."""
         printed = MONSTERS[self.monster(who)["name"]]["move"]
         steps = max(1, printed + self.weather("move") - self.monster(who)["frost"]) + self.bonus(who, "move")
-        if who == self.carrier:
-            steps = min(steps, 1 + self.bonus(who, "carry") + self.weather("carry"))
-        return steps
+        return min(steps, self.carried(who)) if who == self.carrier else steps
+
+    def carried(self, who: Who) -> int:
+        """Steps of a carrier: 55."""
+        return 1 + self.bonus(who, "carry") + int(self.weather("carry"))
+
+    def effect_steps(self, who: Who, effect: Effect) -> int:
+        """Steps of a movement by an effect: 55, 116."""
+        amount = int(effect["amount"])
+        if who != self.carrier:
+            return amount
+        return min(
+            amount, 1 if effect["do"] in ("jump", "move_any") else max(effect.get("carry", 0), self.carried(who))
+        )
 
     def second_shrine(self, who: Who) -> bool:
         return bool(self.bonus(who, "second_shrine")) and not self.monster(who)["melted"]  # 119
@@ -277,23 +293,25 @@ class Game:
         trap = self.table["traps"].get(f"{cell[0]},{cell[1]}")
         return (cell == self.idol and self.carrier is None) or (trap is not None and trap != who[0])
 
-    def steps(self, who: Who, cell: Cell, walls: int = 1) -> list[tuple[Cell, int]]:
+    def steps(self, who: Who, cell: Cell, walls: int = 1, waived: Waived = ()) -> list[tuple[Cell, int]]:
         """Where one step from a cell leads, with the walls that helpers still let it cross: 41-48, 120-122."""
         found = []
+        swims = "swim" in waived or self.bonus(who, "swim")
+        climbs = "climb" in waived or self.bonus(who, "climb")
         for direction in range(6):
             there, left = add(cell, direction), walls
             obstacles = self.side(cell, direction)
             if self.closed(there, who[0]) or any(other[0] != who[0] for other in self.standing(there)):
                 continue
-            if "water" in obstacles and not self.bonus(who, "swim"):
+            if "water" in obstacles and not swims:
                 continue
-            if "crystal" in obstacles and not self.bonus(who, "climb"):
+            if "crystal" in obstacles and not climbs:
                 if not left or not self.helped(who, "wall_step", (cell, there)):
                     continue
                 left -= 1
             while self.floe(there) and not self.ends(who, there):  # Q28
                 on = add(there, direction)
-                wall = "crystal" in self.side(there, direction) and not self.bonus(who, "climb")
+                wall = "crystal" in self.side(there, direction) and not climbs
                 if wall or self.closed(on, who[0]) or not self.free(on, who):
                     break
                 there = on
@@ -302,8 +320,8 @@ class Game:
             found.append((there, left))
         return found
 
-    def reach(self, who: Who, steps: int) -> set[Cell]:
-        """Where a movement of up to so many steps may end."""
+    def reach(self, who: Who, steps: int, waived: Waived = ()) -> set[Cell]:
+        """Where a movement of up to so many steps may end; water or crystal may be waived for it."""
         start = self.place(who)
         seen, edge = {(start, 1)}, {(start, 1)}
         for _ in range(steps):
@@ -311,7 +329,7 @@ class Game:
                 step
                 for cell, walls in edge
                 if cell == start or not self.ends(who, cell)
-                for step in self.steps(who, cell, walls)
+                for step in self.steps(who, cell, walls, waived)
             } - seen
             seen |= edge
         return {cell for cell, _ in seen if cell != start and self.free(cell, who)}
@@ -366,56 +384,102 @@ class Game:
     def label(self, who: Who, number: int) -> str:
         return labels(self.monster(who)["name"])[number]
 
-    def possible(self, who: Who, effect: dict[str, Any]) -> bool | None:
-        """Whether an effect has a target (Q77); None where the rules leave it open."""
-        monster, do = self.monster(who), effect["do"]
-        kind = effect.get("kind")
-        own = self.own(who[0])
-        friends = {"self": [who], "friend": own, "all": own}.get(effect.get("who", ""), [])
-        if kind == "context" or do in ("negate", "reduce", "boost", "roll"):
+    def possible(self, who: Who, effects: list[Effect]) -> bool:
+        """Whether the first of these effects has a target (Q77)."""
+        effect, do = effects[0], effects[0]["do"]
+        if effect.get("kind") == "context" or do in ("negate", "reduce", "boost", "roll", "extra"):
             return True
-        if kind is not None:
-            found = self.targets(who, kind, effect.get("target") == "enemy")
-            if do in TOKENS:
-                able = [other for other in found if self.monster(other)[do] < MOST_TOKENS]
-            elif do == "swap":
-                able = [other for other in found if self.exchangeable(who, other)]
-            elif do == "sap":
-                able = [other for other in found if self.monster(other)["hand"]]
-            else:
-                able = found
-            return bool(able) if bool(able) == bool(found) else None
-        if do == "cleanse" and friends == [who]:
-            return self.gains(who, do) or None  # is a monster in no need the target of its own cleansing?
-        if do == "heal":
-            return any(self.gains(one, do) for one in friends)
-        if do == "cleanse":
-            return any(self.gains(one, do) for one in friends)
-        if do == "shield":
-            return any(self.monster(one)["shield"] < MOST_TOKENS for one in friends) or None
         if do == "draw":
-            return bool(monster["draw"])
-        if do == "recover":
-            return bool(monster["discard"])
-        if do == "attack":
-            return bool(self.targets(who, self.attack_kind(who)))
-        if do == "rotate":  # turning a tile that looks the same from all sides: is anything done?
-            tiles = [self.table["tiles"].get(f"{q},{r}", ["empty"])[0] for q, r in self.free_fields()]
-            return any(PATTERNS[tile]["edges"] for tile in tiles) or (None if tiles else False)
-        if do == "trade":
-            return len(self.free_fields()) >= 2
+            return bool(self.monster(who)["draw"])
+        if do == "splash":
+            return bool(self.targets(who, "strike", effect["target"] == "enemy"))
+        if do == "choose_own":
+            return bool(self.choosable(who[0], effects[1]))
+        if do in ("heal", "cleanse", "shield"):
+            wanting = bool(self.wanting(who, effect))
+            return wanting or (do != "heal" and effect["who"] == "self" and len(effects) > 1)
+        return bool(self.options(who, effect))
+
+    def options(self, who: Who, effect: Effect) -> dict[str, Any]:
+        """The first choice of an effect by its names, without "pass"."""
+        do, own = effect["do"], self.own(who[0])
+        if do in ("damage", "push", "swap", "sap", *TOKENS) and "kind" in effect:
+            return self.names(self.aims(who, effect))
+        if do in ("heal", "cleanse", "shield"):
+            return self.names(self.wanting(who, effect))
         if do in ("move", "march"):
-            movers = own if do == "march" else friends
-            return any(self.reach(mover, 1) for mover in movers) or None
-        if do in ("jump", "trap"):
-            far = 1 if do == "jump" and who == self.carrier else effect["amount"]
-            near = [cell for cell in self.free_fields() if distance(cell, self.place(who)) <= far]
-            if do == "trap":
-                near = [cell for cell in near if f"{cell[0]},{cell[1]}" not in self.table["traps"]]
-            return bool(near) or None
+            movers = [who] if effect.get("who") == "self" else own
+            return {
+                f"move {mover[1] + 1} {text(cell)}": (mover, cell)
+                for mover in movers
+                for cell in self.reach(mover, self.effect_steps(mover, effect), self.waived(effect))
+            }
+        if do == "jump":
+            cells = [
+                cell
+                for cell in self.cells - {self.place(who)}
+                if self.free(cell, who) and not self.closed(cell, who[0])
+            ]
+            far = self.effect_steps(who, effect)
+            return {f"cell {text(cell)}": cell for cell in cells if distance(cell, self.place(who)) <= far}
+        if do == "trap":
+            if sum(seat == who[0] for seat in self.table["traps"].values()) >= MOST_TOKENS:  # Q89
+                return {}
+            cells = [cell for cell in self.free_fields() if f"{cell[0]},{cell[1]}" not in self.table["traps"]]
+            return {f"cell {text(cell)}": cell for cell in cells if distance(cell, self.place(who)) <= effect["amount"]}
+        if do == "rotate":
+            return {f"cell {text(cell)}": cell for cell in self.free_fields() if self.turns(cell) > 1}
+        if do == "trade":
+            return {f"cell {text(cell)}": cell for cell in self.free_fields() if self.partners(cell)}
         if do == "swap_friends":
-            return len({self.place(one) for one in own}) > 1 or None
-        return None
+            return self.names([one for one in own if any(self.place(one) != self.place(other) for other in own)])
+        if do == "move_any":
+            return self.names([one for one in self.everyone() if self.reach(one, 1, ("swim", "climb"))])
+        if do == "recover":
+            return {f"card {self.number(who, label)}": label for label in self.monster(who)["discard"]}
+        assert do == "attack"
+        return self.names(self.targets(who, self.attack_kind(who)))
+
+    def names(self, monsters: list[Who]) -> dict[str, Who]:
+        return {f"target P{who[0] + 1}.{who[1] + 1}": who for who in monsters}
+
+    def waived(self, effect: Effect) -> Waived:
+        return tuple(key for key in ("swim", "climb") if effect.get(key))
+
+    def aims(self, who: Who, effect: Effect) -> list[Who]:
+        """Whom an effect can reach and do something to."""
+        do = effect["do"]
+        found = self.targets(who, effect["kind"], effect["target"] == "enemy")
+        if do in TOKENS:
+            return [other for other in found if self.monster(other)[do] < MOST_TOKENS]
+        if do == "swap":
+            return [other for other in found if self.exchangeable(who, other)]
+        if do == "sap":
+            return [other for other in found if self.monster(other)["hand"]]
+        return found
+
+    def wanting(self, who: Who, effect: Effect) -> list[Who]:
+        """Own monsters to heal, cleanse or shield."""
+        monsters = [who] if effect["who"] == "self" else self.own(who[0])
+        if effect["do"] == "shield":
+            return [one for one in monsters if self.monster(one)["shield"] < MOST_TOKENS]
+        return [one for one in monsters if self.gains(one, effect["do"])]
+
+    def choosable(self, seat: int, following: Effect) -> list[Who]:
+        return [one for one in self.own(seat) if following["do"] != "draw" or self.monster(one)["draw"]]
+
+    def tile(self, cell: Cell) -> tuple[str, int]:
+        name, turned = self.table["tiles"][f"{cell[0]},{cell[1]}"]
+        return name, turned
+
+    def turns(self, cell: Cell) -> int:
+        """In how many ways the tile on a cell can lie."""
+        edges = set(PATTERNS[self.tile(cell)[0]]["edges"])
+        return next(k for k in (1, 2, 3, 6) if {(edge + k) % 6 for edge in edges} == edges)
+
+    def partners(self, cell: Cell) -> list[Cell]:
+        """Free hexes whose exchange with this one changes the board: 114."""
+        return [other for other in self.free_fields() if self.tile(other) != self.tile(cell)]
 
     def gains(self, who: Who, do: str) -> bool:
         """Whether there is something to heal, or to cleanse, in a monster."""
@@ -439,24 +503,18 @@ class Game:
                     continue
                 if victim is not None and ability.get("scope") != "mob" and who != victim:
                     continue
-                if near is not None and ability.get("scope") != "mob" and not self.beside(who, near):
+                if near is not None and not self.beside(who, near):
                     continue
-                can = self.possible(who, ability["effects"][0])
-                name = f"react {who[1] + 1} {self.number(who, label)}"
-                if can is None:
-                    ask.unsure.add(name)
-                elif can:
-                    ask.options.add(name)
+                if self.possible(who, ability["effects"]):  # Q77
+                    ask.options.add(f"react {who[1] + 1} {self.number(who, label)}")
         return ask
 
     # Asking
 
     def ask(self, ask: Ask) -> Play:
         """The answer; a single possibility is not asked for."""
-        if len(ask.options) == 1 and not ask.unsure:
+        if len(ask.options) == 1:
             return next(iter(ask.options))
-        if len(ask.options) <= 1 and ask.unsure:
-            raise Outside("whether there is a choice at all is open")
         answer = yield ask
         return answer
 
@@ -473,12 +531,32 @@ class Game:
         answer = yield from self.choose(seat, [*names, *(["pass"] if may_pass else [])])
         return names.get(answer)
 
-    def react(self, ask: Ask) -> Play:
-        """Offer instants; what they do is not modelled."""
-        if ask.options == {"pass"} and not ask.unsure:
-            return
-        if (yield from self.ask(ask)) != "pass":
-            raise Outside("an instant")
+    def window(self, seat: int, trigger: str, victim: Who | None, cause: Who, attack: Attack | None = None) -> Play:
+        """Ask a seat for instants, one after the other, until it passes or has none: 87."""
+        while attack is None or not attack.negated:
+            ask = self.instants(seat, trigger, victim, cause if trigger == "arrived" else None)
+            if ask.options == {"pass"}:
+                return
+            answer = yield from self.ask(ask)
+            if answer == "pass":
+                return
+            yield from self.instant((seat, int(answer.split(" ")[1]) - 1), int(answer.split(" ")[2]), cause, attack)
+
+    def instant(self, who: Who, number: int, cause: Who | None, attack: Attack | None) -> Play:
+        """87, 88."""
+        label = self.label(who, number)
+        ability, _ = card(self.monster(who)["name"], label)
+        self.ran[f"instant {ability['trigger']}"] += 1
+        self.table["mobs"][who[0]]["reactions"] -= ability.get("reactions", 0)
+        yield from self.play_card(who, label, ability["cost"], ability["effects"], cause, attack)
+
+    def chance(self, outcomes: dict[str, float]) -> Play:
+        """What chance decides; a single possibility is not asked for."""
+        if len(outcomes) == 1:
+            return next(iter(outcomes))
+        told = yield Chance(outcomes)
+        assert told in outcomes
+        return told
 
     # Energy
 
@@ -508,9 +586,7 @@ class Game:
         if self.carrier == who:
             self.table["idol"] = list(cell)
             self.check_delivery()
-        if self.carrier is None and cell == self.idol and f"{cell[0]},{cell[1]}" in self.table["traps"]:
-            raise Outside("a trap under the idol")
-        self.spring_trap(who)
+        self.spring_trap(who)  # Q93
         if self.carrier is None and cell == self.idol:
             yield from self.take_idol(who)
 
@@ -555,7 +631,7 @@ class Game:
         order = self.table["order"]
         at = order.index(who[0])
         for seat in order[at + 1 :] + order[:at]:
-            yield from self.react(self.instants(seat, "arrived", None, who))
+            yield from self.window(seat, "arrived", None, who)
 
     # The turn
 
@@ -595,18 +671,14 @@ class Game:
         mob = self.table["mobs"][seat]
         mob["reactions"] = 2
         self.table["actions"], self.table["extras"] = 2, 0
-        if self.carrier is not None and self.carrier[0] == seat and self.weather("idol_drain"):
-            if self.monster(self.carrier)["poison"]:
-                raise Outside("poison and the drain of the idol in one moment")
-            self.lose(self.carrier, self.weather("idol_drain"))
-        for who in self.own(seat):
+        for who in self.own(seat):  # Q93
             monster = self.monster(who)
-            if monster["poison"] and self.weather("start_heal"):
-                raise Outside("poison and recovery in one moment")
+            self.heal(who, self.weather("start_heal"))
             if monster["poison"]:
                 monster["poison"] -= 1
                 self.lose(who, 1)
-            self.heal(who, self.weather("start_heal"))
+            if who == self.carrier:
+                self.lose(who, self.weather("idol_drain"))
         favor = FAVORS[mob["favor"]]
         if favor.get("take_back"):
             mob["favor_hand"] = [0, 1, 2, 3, 4]  # Q6
@@ -614,43 +686,11 @@ class Game:
         if not options:
             return  # 33
         effects = options[(yield from self.choose(seat, options))]
-        chosen = None
-        for effect in effects:
-            if effect["do"] == "choose_own":
-                able = [who for who in self.own(seat) if effects[1]["do"] != "draw" or self.monster(who)["draw"]]
-                chosen = yield from self.choose_monster(seat, able)
-            elif effect["do"] == "regenerate":
-                yield from self.regenerate(chosen)
-            elif effect["do"] == "draw":
-                yield from self.draw(chosen, effect["amount"])
-            elif effect["do"] in ("heal", "cleanse"):
-                able = [who for who in self.own(seat) if self.gains(who, effect["do"])]
-                who = yield from self.choose_monster(seat, able)
-                if effect["do"] == "heal":
-                    self.heal(who, effect["amount"])
-                else:
-                    self.monster(who).update(stun=0, poison=0, frost=0)
-            elif effect["do"] == "move":
-                names = {
-                    f"move {who[1] + 1} {text(cell)}": (who, cell)
-                    for who in self.own(seat)
-                    for cell in self.reach(who, min(effect["amount"], 1))
-                }
-                answer = yield from self.choose(seat, [*names, "pass"])
-                if answer != "pass":
-                    yield from self.walk(*names[answer])
-            else:
-                raise Outside(f"the favor action {effect['do']}")
+        yield from self.run((seat, 0), effects)
 
     def doable(self, seat: int, option: dict[str, Any]) -> bool:
-        """33."""
-        first, *rest = option["effects"]
-        if first["do"] == "choose_own":
-            return any(rest[0]["do"] != "draw" or self.monster(who)["draw"] for who in self.own(seat))
-        can = self.possible((seat, 0), first)
-        if can is None:
-            raise Outside("whether a favor action can be done is open")
-        return can
+        """33, Q76."""
+        return self.possible((seat, 0), option["effects"])
 
     def actions(self, seat: int) -> Play:
         """Up to the actions the turn has: 32, 36."""
@@ -669,7 +709,8 @@ class Game:
                 )
                 continue
             if verb == "react":
-                raise Outside("an instant")
+                yield from self.instant(who, int(words[1]), None, None)
+                continue
             self.table["actions"] -= 1
             yield from self.act(verb, who, words[1:])
 
@@ -692,10 +733,19 @@ class Game:
             yield from self.regenerate(who, shuffle=bool(words))
         elif verb in ("play", "swap") and int(words[0]) in PUSH_SWAP:
             yield from self.push_or_swap(who, self.label(who, int(words[0])), verb)
+        elif verb == "play":
+            ability, _ = card(monster["name"], self.label(who, int(words[0])))
+            yield from self.play_card(
+                who, self.label(who, int(words[0])), ability["cost"], ability["effects"], None, None
+            )
         elif verb == "munch":
-            self.munch(who, self.label(who, int(words[0])))
+            yield from self.munch(who, self.label(who, int(words[0])))
         else:
-            raise Outside(f"{verb} {words}")
+            assert verb == "shrine"
+            shrine = self.shrines.index(self.place(who))
+            self.pay(who, max(0, 2 - self.weather("shrine_discount")))  # 108
+            self.table["mobs"][who[0]]["shrines"][shrine] += 1
+            yield from self.run(who, SHRINES[self.table["shrine_cards"][shrine]]["effects"])
 
     def offer(self, seat: int) -> Ask:
         """Every choice of the acting seat: 34-39 and the rules of each action."""
@@ -726,8 +776,8 @@ class Game:
         if monster["draw"]:  # Q73
             ask.options |= {f"draw {k} {n}" for n, cost in ((1, 1), (2, 3), (3, 5)) if energy >= cost}
 
-        def offer(name: str, can: bool | None) -> None:
-            (ask.options if can else ask.unsure if can is None else set()).add(name)
+        def offer(name: str, can: bool) -> None:
+            (ask.options if can else set()).add(name)
 
         for label in monster["hand"]:
             number = self.number(who, label)
@@ -738,11 +788,11 @@ class Game:
                 if energy >= 2 and any(self.exchangeable(who, other) for other in self.targets(who, "strike")):
                     ask.options.add(f"swap {k} {number}")  # 91
             elif "trigger" not in ability and energy >= ability["cost"]:
-                offer(f"play {k} {number}", self.possible(who, ability["effects"][0]))  # 84, Q77
+                offer(f"play {k} {number}", self.possible(who, ability["effects"]))  # 84, Q77
             if energy >= munch["cost"]:
                 unlocked = [one for one in monster["slots"] if not card(monster["name"], one)[1].get("lock")]
                 if "once" in munch:
-                    offer(f"munch {k} {number}", self.possible(who, munch["once"][0]))
+                    offer(f"munch {k} {number}", self.possible(who, munch["once"]))
                 else:
                     offer(f"munch {k} {number}", len(monster["slots"]) < 3 or bool(unlocked))  # 96, 101, 102
         cell = self.place(who)
@@ -750,9 +800,7 @@ class Game:
             shrine = self.shrines.index(cell)
             uses = self.table["mobs"][who[0]]["shrines"][shrine]
             if uses == 0 or (uses == 1 and self.second_shrine(who)):  # 110-112
-                effects = SHRINES[self.table["shrine_cards"][shrine]]["effects"]
-                can = self.possible(who, effects[0])
-                offer(f"shrine {k}", True if can else None)  # an activation is worth its point in any case
+                ask.options.add(f"shrine {k}")  # an activation is worth its point in any case
 
     def walk(self, who: Who, cell: Cell) -> Play:
         yield from self.arrive(who, cell)
@@ -763,8 +811,15 @@ class Game:
     def attack(self, who: Who, target: Who) -> Play:
         """58-76."""
         self.pay(who, MONSTERS[self.monster(who)["name"]]["damage"])
-        yield from self.react(self.instants(target[0], "attacked", target, None))  # 70
-        left = self.damage(who)
+        yield from self.strike_or_shoot(who, target)
+
+    def strike_or_shoot(self, who: Who, target: Who) -> Play:
+        """62-70; an attack by a card costs nothing."""
+        attack, kind = Attack(), self.attack_kind(who)
+        yield from self.window(target[0], "attacked", target, who, attack)  # 70
+        left = max(0, self.damage(who) - attack.less)
+        if attack.negated or not self.hits(who, target, kind):
+            return
         blocks, last = self.block_limit(target), -1
         while left and blocks:  # 64, 65
             monster = self.monster(target)
@@ -775,6 +830,10 @@ class Game:
             monster["hand"].remove(names[answer])
             monster["discard"].append(names[answer])
             last, left, blocks = self.number(target, names[answer]), left - 1, blocks - 1
+        yield from self.hurt(who, target, left, kind)
+
+    def hurt(self, who: Who, target: Who, left: int, kind: str) -> Play:
+        """Damage that is no longer blocked, of an attack or an ability: shields, guards, then the loss."""
         stopped = min(left, self.monster(target)["shield"])
         self.monster(target)["shield"] -= stopped
         left -= stopped
@@ -790,18 +849,18 @@ class Game:
         guard = yield from self.choose_monster(target[0], guards, may_pass=True)  # 106, Q49
         if guard is not None:
             victim = guard
-        yield from self.suffer(who, victim, left)
+        yield from self.suffer(who, victim, left, kind)
 
     def block_limit(self, who: Who) -> int:
         """65: the defender's own damage value with its lasting bonuses."""
         return self.damage(who) - self.monster(who)["boost"]
 
-    def suffer(self, who: Who, victim: Who, amount: int) -> Play:
+    def suffer(self, who: Who, victim: Who, amount: int, kind: str) -> Play:
         """A successful attack: damage, the idol, a knock-out, and who reacts: 67, 68, 71-76, Q46, Q47."""
         before = self.monster(victim)["energy"]
         self.lose(victim, amount)
-        if self.carrier == victim:
-            if self.attack_kind(who) == "strike":
+        if self.carrier == victim and kind != "plain":
+            if kind == "strike":
                 yield from self.struck_carrier(who, victim)
             else:
                 yield from self.shot_carrier(who)
@@ -809,7 +868,7 @@ class Game:
             cell = yield from self.choose_cell(who[0], self.one_step(victim), may_pass=True)
             if cell is not None:
                 yield from self.arrive(victim, cell)
-        yield from self.react(self.instants(victim[0], "hurt", victim, None))
+        yield from self.window(victim[0], "hurt", victim, who)
 
     def struck_carrier(self, who: Who, victim: Who) -> Play:
         """71, 72; a guard may carry the idol out of the striker's reach (Q86)."""
@@ -829,7 +888,7 @@ class Game:
         """73, 74, Q56, Q57."""
         cells = [add(self.idol, d) for d in range(6) if not self.closed(add(self.idol, d), who[0])]
         if not cells:
-            raise Outside("an idol that cannot be moved")
+            return  # Q94
         self.table["carrier"] = None
         cell = yield from self.choose_cell(who[0], cells)
         yield from self.put_idol(cell)
@@ -888,7 +947,7 @@ class Game:
                 if self.leaves_way(left, who, cell, spare - used)
             }
             if not names:
-                raise Outside("a march that a bonus movement brought to a stop")
+                return  # Q72
             who, cell, used = names[(yield from self.choose(payer[0], names))]
             left.remove(who)
             spare -= used
@@ -897,18 +956,16 @@ class Game:
     # Cards
 
     def draw(self, who: Who, count: int) -> Play:
-        """81, 82, Q66."""
-        monster = self.monster(who)
+        """81, 82, Q66: so many of the pile's cards at once, each set alike likely, told in ascending order."""
+        monster, last = self.monster(who), -1
         count = min(count, len(monster["draw"]))
-        if count == 0:
-            return
-        told = (yield Reveal())["mobs"][who[0]]["monsters"][who[1]]
-        new = [label for label in told["hand"] if label not in monster["hand"]]
-        if len(new) != count or any(label not in told["hand"] for label in monster["hand"]):
-            raise Outside("more than a draw has happened since")
-        assert set(new) <= set(monster["draw"])
-        monster["hand"] += new
-        monster["draw"] = [label for label in monster["draw"] if label not in new]
+        for left in range(count, 0, -1):
+            pile = [n for n in sorted(self.number(who, label) for label in monster["draw"]) if n > last]
+            ways = {f"card {n}": comb(len(pile) - 1 - i, left - 1) / comb(len(pile), left) for i, n in enumerate(pile)}
+            told = yield from self.chance({name: ways[name] for name in ways if ways[name]})
+            last = int(told.split(" ")[1])
+            monster["draw"].remove(self.label(who, last))
+            monster["hand"].append(self.label(who, last))
 
     def regenerate(self, who: Who, shuffle: bool | None = None) -> Play:
         """124, 125."""
@@ -923,22 +980,202 @@ class Game:
             monster["draw"] += monster["discard"]
             monster["discard"] = []
 
-    def munch(self, who: Who, label: str) -> None:
-        """94, 96-98, Q68."""
+    def munch(self, who: Who, label: str) -> Play:
+        """94-98, 101-103, Q62, Q68."""
         monster = self.monster(who)
         _, munch = card(monster["name"], label)
-        if "once" in munch:
-            raise Outside("a one-time munch")
-        if len(monster["slots"]) == 3:
-            raise Outside("a munched card is replaced")
         self.pay(who, munch["cost"])
-        before = self.bonus(who, "energy")
         monster["hand"].remove(label)
-        monster["slots"].append(label)
         self.table["mobs"][who[0]]["munched"] += 1
-        monster["energy"] += self.bonus(who, "energy") - before
+        if "once" in munch:
+            monster["removed"].append(label)
+            yield from self.run(who, munch["once"])
+            return
+        before = self.bonus(who, "energy")
+        if len(monster["slots"]) == 3:
+            monster["playing"].append(label)
+            open_slots = [i for i, one in enumerate(monster["slots"]) if not card(monster["name"], one)[1].get("lock")]
+            answer = yield from self.choose(who[0], [f"slot {i}" for i in open_slots])
+            monster["removed"].append(monster["slots"].pop(int(answer.split(" ")[1])))
+            monster["playing"].remove(label)
+        monster["slots"].append(label)
+        more = self.bonus(who, "energy") - before
+        from_spent = min(monster["spent"], max(0, -more))  # Q92
+        monster["spent"] -= from_spent
+        monster["energy"] += more + from_spent
         if len(monster["slots"]) == 2:
             monster["hand"].append(self.label(who, 0))
+
+    def play_card(
+        self, who: Who, label: str, cost: int, effects: list[Effect], cause: Who | None, attack: Attack | None
+    ) -> Play:
+        """84: pay, resolve, discard."""
+        monster = self.monster(who)
+        self.pay(who, cost)
+        monster["hand"].remove(label)
+        monster["playing"].append(label)
+        yield from self.run(who, effects, cause, attack)
+        monster["playing"].remove(label)
+        monster["discard"].append(label)
+
+    # Effects, as games/quarz/README.md words them
+
+    def run(self, who: Who, effects: list[Effect], cause: Who | None = None, attack: Attack | None = None) -> Play:
+        """A list of effects in order. An effect without a target is skipped. `who` is the monster of the card; a
+        favor action has none until it is chosen, and only the seat of `who` counts."""
+        rolled = 0
+        for i, effect in enumerate(effects):
+            do = effect["do"]
+            self.ran[f"effect {do}"] += 1
+            amount = rolled if effect.get("amount") == "die" else effect.get("amount", 0)
+            if do == "roll":
+                faces = MONSTERS[self.monster(who)["name"]]["die"]
+                told = yield from self.chance(
+                    {f"face {faces.index(face)}": faces.count(face) / 6 for face in sorted(set(faces))}
+                )
+                rolled = faces[int(told.split(" ")[1])]
+            elif do == "choose_own":
+                who = yield from self.choose_monster(who[0], self.choosable(who[0], effects[i + 1]))
+            elif do == "regenerate":
+                yield from self.regenerate(who)
+            elif do == "draw":
+                yield from self.draw(who, amount)
+            elif do == "boost":
+                self.monster(who)["boost"] += amount
+            elif do == "extra":
+                running = self.table["turn"] is not None and self.table["order"][self.table["turn"]] == who[0]
+                if running and self.table["extras"] < MOST_EXTRAS:
+                    self.table["extras"] += 1
+                    self.table["actions"] += 1
+            elif do in ("negate", "reduce"):
+                assert attack is not None
+                attack.negated |= do == "negate"
+                attack.less += amount
+            elif do == "heal" and effect["who"] == "all":
+                for one in self.own(who[0]):
+                    self.heal(one, amount)
+            elif do in ("heal", "cleanse", "shield") and effect["who"] == "self":
+                self.mend(who, do, amount)
+            elif effect.get("kind") == "context":
+                assert cause is not None
+                if do == "push":
+                    yield from self.push(who, cause)
+                else:
+                    yield from self.hurt(who, cause, amount, "strike" if self.beside(who, cause) else "shoot")
+            elif do == "splash":
+                for other in self.targets(who, "strike", effect["target"] == "enemy"):
+                    yield from self.hurt(who, other, amount, effect["kind"])
+            elif do == "march":
+                yield from self.each_moves(who, effect)
+            elif do == "rotate":
+                yield from self.rotate(who, effect)
+            else:
+                yield from self.choosing(who, effect, amount)
+
+    def choosing(self, who: Who, effect: Effect, amount: int) -> Play:
+        """An effect that begins with one choice."""
+        do, seat = effect["do"], who[0]
+        options = self.options(who, effect)
+        if not options:
+            return
+        may_pass = do in ("move", "jump", "trade", "swap_friends", "move_any")
+        answer = yield from self.choose(seat, [*options, *(["pass"] if may_pass else [])])
+        if answer == "pass":
+            return
+        chosen = options[answer]
+        if do == "damage":
+            if amount:
+                yield from self.hurt(who, chosen, amount, effect["kind"])
+        elif do == "push":
+            yield from self.push(who, chosen)
+        elif do == "swap":
+            yield from self.swap(who, chosen)
+        elif do == "attack":
+            yield from self.strike_or_shoot(who, chosen)
+        elif do == "sap":
+            yield from self.sap(chosen, amount)
+        elif do in ("heal", "cleanse", "shield"):
+            self.mend(chosen, do, amount)
+        elif do in TOKENS:
+            self.monster(chosen)[do] = min(MOST_TOKENS, self.monster(chosen)[do] + amount)
+        elif do == "move":
+            yield from self.walk(*chosen)
+        elif do == "jump":
+            yield from self.walk(who, chosen)
+        elif do == "trap":
+            self.table["traps"][f"{chosen[0]},{chosen[1]}"] = seat
+        elif do == "recover":
+            self.monster(who)["discard"].remove(chosen)
+            self.monster(who)["hand"].append(chosen)
+        elif do == "trade":
+            other = yield from self.choose_cell(seat, self.partners(chosen))
+            tiles, one, two = self.table["tiles"], f"{chosen[0]},{chosen[1]}", f"{other[0]},{other[1]}"
+            tiles[one], tiles[two] = tiles[two], tiles[one]
+        elif do == "move_any":
+            cell = yield from self.choose_cell(
+                seat, self.reach(chosen, self.effect_steps(chosen, effect), ("swim", "climb"))
+            )
+            yield from self.arrive(chosen, cell)
+        else:
+            assert do == "swap_friends"
+            others = [one for one in self.own(seat) if self.place(one) != self.place(chosen)]
+            yield from self.swap_friends(chosen, (yield from self.choose_monster(seat, others)))
+
+    def mend(self, who: Who, do: str, amount: int) -> None:
+        monster = self.monster(who)
+        if do == "heal":
+            self.heal(who, amount)
+        elif do == "cleanse":
+            monster.update(stun=0, poison=0, frost=0)
+        else:
+            monster["shield"] = min(MOST_TOKENS, monster["shield"] + amount)
+
+    def sap(self, victim: Who, amount: int) -> Play:
+        """Random cards of the hand."""
+        monster = self.monster(victim)
+        for _ in range(min(amount, len(monster["hand"]))):
+            told = yield from self.chance(
+                {f"card {self.number(victim, label)}": 1 / len(monster["hand"]) for label in monster["hand"]}
+            )
+            label = self.label(victim, int(told.split(" ")[1]))
+            monster["hand"].remove(label)
+            monster["discard"].append(label)
+
+    def each_moves(self, who: Who, effect: Effect) -> Play:
+        """Each own monster once, up to so far, in any order, or not."""
+        left = self.own(who[0])
+        while left:
+            options = {name: way for name, way in self.options(who, effect).items() if way[0] in left}
+            if not options:
+                return
+            answer = yield from self.choose(who[0], [*options, "pass"])
+            if answer == "pass":
+                return
+            left.remove(options[answer][0])
+            yield from self.walk(*options[answer])
+
+    def rotate(self, who: Who, effect: Effect) -> Play:
+        """113, Q21, Q22."""
+        done: list[Cell] = []
+        while len(done) < effect["count"]:
+            options = {name: cell for name, cell in self.options(who, effect).items() if cell not in done}
+            if not options:
+                return
+            answer = yield from self.choose(who[0], [*options, "pass"])
+            if answer == "pass":
+                return
+            cell = options[answer]
+            name, turned = self.tile(cell)
+            answer = yield from self.choose(who[0], [f"turn {k}" for k in range(self.turns(cell)) if k != turned])
+            self.table["tiles"][f"{cell[0]},{cell[1]}"] = [name, int(answer.split(" ")[1])]
+            done.append(cell)
+
+    def swap_friends(self, one: Who, other: Who) -> Play:
+        """115, Q54."""
+        a, b = self.monster(one), self.monster(other)
+        a["at"], b["at"] = b["at"], a["at"]
+        if self.carrier in (one, other):
+            yield from self.take_idol(other if self.carrier == one else one)
 
     def exchangeable(self, who: Who, other: Who) -> bool:
         """45: nobody is swapped into a foreign camp."""
@@ -977,8 +1214,8 @@ class Game:
         monster["discard"].append(label)
 
     def push(self, who: Who, other: Who) -> Play:
-        """89, 90, Q51, Q52."""
-        cells = self.one_step(other)
+        """89, 90, Q51, Q52, Q80."""
+        cells, near = self.one_step(other), self.beside(who, other)
         if not cells:
             return
         carried = self.carrier == other
@@ -988,7 +1225,8 @@ class Game:
         if carried:
             idol = self.idol
             yield from self.arrive(other, cell)
-            yield from self.arrive(who, idol)
+            if near:
+                yield from self.arrive(who, idol)
         else:
             yield from self.arrive(other, cell)
 
@@ -1041,11 +1279,11 @@ class Game:
             below = TIME["stack"][self.length]  # tiles of level 1, 2, 3, from the top
             gone = sum(below) - time["left"]
             level = next(n for n in (1, 2, 3) if gone < sum(below[:n]))
-            told = (yield Reveal())["time"]["tile"]
-            assert TILES[told]["level"] == level
-            assert told not in time["used"]
-            time["tile"] = told
-            time["used"] = [*time["used"], told]
+            names = list(TILES)
+            free = [name for name in names if TILES[name]["level"] == level and name not in time["used"]]
+            told = yield from self.chance({f"time tile {names.index(name)}": 1 / len(free) for name in free})
+            time["tile"] = names[int(told.split(" ")[2])]
+            time["used"] = [*time["used"], time["tile"]]
 
     def by_points(self) -> None:
         """57, 128, 129."""
