@@ -68,6 +68,11 @@ def print_game(text: str, console: Console) -> None:
             known = ", ".join(f"{key} {value}" for key, value in scenario.solution.items() if key != "source")
             table.add_row(name, scenario.description, known or "–")
         console.print(table)
+    if spec.setups is not None:
+        table = _table("set-up", "")
+        for name, description in spec.setups(rules):
+            table.add_row(name, description)
+        console.print(table)
     counts = manifest.provenance(game)
     if counts:
         total = sum(counts.values())

@@ -67,6 +67,8 @@ class GameSpec:
         records: the data records in use under some parameters, for the count of provenances:
             a function from a Rules object to a list of dicts with keys `kind`, `name`,
             `provenance`.
+        setups: named set-ups that a parameter selects, besides scenarios, for the listing: a function
+            from a Rules object to a list of (`parameter=value`, description).
     """
 
     name: str
@@ -83,6 +85,7 @@ class GameSpec:
     view: Callable[[Position, int], Any] | None = None
     draw_board: Callable[[str], tuple[Any, str]] | None = None
     records: Callable[[Rules], list[dict[str, str]]] | None = None
+    setups: Callable[[Rules], list[tuple[str, str]]] | None = None
 
     @cached_property
     def folder(self) -> Path:

@@ -12,6 +12,14 @@ def _records(rules: Rules) -> list[dict[str, str]]:
     return records(rules.content)
 
 
+def _layouts(rules: Rules) -> list[tuple[str, str]]:
+    assert isinstance(rules, QuarzRules)
+    return [
+        (f"layout={layout.name}", f"{layout.players} players, board {layout.board}: {layout.description}")
+        for layout in rules.content.layouts.values()
+    ]
+
+
 GAME = GameSpec(
     name="quarz",
     long_name="Qu'arz",
@@ -22,6 +30,7 @@ GAME = GameSpec(
         "board": "",
         "length": "",
         "draft": "players",
+        "layout": "",
         "tiles": "placed",
         "tile_seed": 0,
         "squad": 3,
@@ -37,6 +46,7 @@ GAME = GameSpec(
         "board": "a board of data/boards.toml; empty: the usual one for the players",
         "length": "short, medium or long; empty: medium for four players, else short",
         "draft": "who chooses mobs, camps and monsters: players, random, or fixed (by seat number)",
+        "layout": "a quick set-up by name, see below: which tile lies where; empty: as `tiles` says",
         "tiles": "how modifiable fields are filled: placed (by the players), random, seed (by tile_seed), or none",
         "tile_seed": "the layout of tiles=seed, 0 and up",
         "squad": "monsters a mob fields, 1 to 3; below 3 the draft is fixed",
@@ -52,4 +62,5 @@ GAME = GameSpec(
     view=render,
     draw_board=draw_board,
     records=_records,
+    setups=_layouts,
 )

@@ -17,6 +17,7 @@ from typing import Any
 
 from engine_ext.errors import DataError
 from games.quarz.board import PROVENANCES, Board, read_boards
+from games.quarz.layouts import Layout, read_layouts
 
 DATA = Path(__file__).resolve().parent / "data"
 CARDS = 13  # of one monster (rules 1 and 2): the ultimate, 3 abilities x 3 copies, 3 Push/Swap
@@ -247,6 +248,7 @@ class Content:
     extra_actions: int
     push_provenance: str
     boards: Mapping[str, Board]
+    layouts: Mapping[str, Layout]
 
 
 # ---- checked reading ---------------------------------------------------------------------------
@@ -682,12 +684,16 @@ def _files(folder: Path) -> dict[str, Path]:
         if not base.is_dir():
             raise DataError(f"{base}: no such folder of data files")
         found = {path.relative_to(base).as_posix(): path for path in sorted(base.rglob("*.toml"))}
+        known = f"{', '.join(sorted(name for name in files if '/' not in name))} and mobs/*.toml"
         for name in found:
             if base != DATA and name not in files and not (name.startswith("mobs/") and name.count("/") == 1):
-                known = ", ".join(sorted(name for name in files if "/" not in name))
-                raise DataError(f"{found[name]}: no data file is called that; there are {known} and mobs/*.toml")
+                raise DataError(f"{found[name]}: no data file is called that; there are {known}")
+        if not found:
+            raise DataError(f"{base}: there are no data files; looked for {known}")
         if base != DATA and any(name.startswith("mobs/") for name in found):
             files = {name: path for name, path in files.items() if not name.startswith("mobs/")}
+        if base != DATA and {"boards.toml", "tiles.toml"} & set(found):
+            files.pop("layouts.toml", None)  # the game's layouts belong to its own boards and tiles
         files |= found
     return files
 
@@ -695,7 +701,7 @@ def _files(folder: Path) -> dict[str, Path]:
 @cache
 def read_content(folder: Path = DATA) -> Content:
     """Read and check all data files of a folder; a folder of a user's own may leave files out,
-    which are then taken from the game's.
+    which are then taken from the game's (but its layouts only together with its boards and tiles).
 
     Raises:
         DataError: naming file, record and key.
@@ -728,6 +734,7 @@ def read_content(folder: Path = DATA) -> Content:
     _distinct(str(folder), "monsters", [monster.name for monster in monsters])
     tiles, stack, spaces = _time(files["time.toml"])
     patterns, used = _tiles(files["tiles.toml"])
+    boards = read_boards(files["boards.toml"])
     return Content(
         folder=folder,
         digest=hasher.hexdigest(),
@@ -745,7 +752,8 @@ def read_content(folder: Path = DATA) -> Content:
         limits=shared.limits,
         extra_actions=shared.extra_actions,
         push_provenance=shared.push_provenance,
-        boards=read_boards(files["boards.toml"]),
+        boards=boards,
+        layouts=read_layouts(files["layouts.toml"], boards, patterns, used) if "layouts.toml" in files else {},
     )
 
 
@@ -801,6 +809,7 @@ def records(content: Content) -> list[dict[str, str]]:
         ("shrine", content.shrines),
         ("tile pattern", content.patterns),
         ("board", content.boards.values()),
+        ("layout", content.layouts.values()),
     )
     for kind, items in kinds:
         found += [{"kind": kind, "name": item.name, "provenance": item.provenance} for item in items]

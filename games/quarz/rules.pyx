@@ -134,7 +134,8 @@ cdef class QuarzRules(Rules):
         folder = Path(p["data"]) if p["data"] else content_of.DATA
         self.content = content_of.read_content(folder)
         players = p["players"]
-        name = p["board"] or f"{players}p"
+        layout = self._named_layout(p, players)
+        name = p["board"] or (layout.board if layout else f"{players}p")
         self.board = self.content.boards.get(name)
         if self.board is None or self.board.players != players:
             fitting = ", ".join(b.name for b in self.content.boards.values() if b.players == players)
@@ -142,6 +143,8 @@ cdef class QuarzRules(Rules):
         self.digest = self.content.digest
         self._fill_parameters(p, players)
         self._fill_board(p)
+        if layout:
+            self._layout = dict(layout.tiles)
         self._fill_content()
         self._fill_header(players)
         self.seal()
@@ -157,13 +160,29 @@ cdef class QuarzRules(Rules):
         if p["tile_seed"] < 0:
             raise ParameterError(f"quarz: tile_seed is {p['tile_seed']}, allowed are 0 and up")
 
+    def _named_layout(self, p, players):
+        """The layout the parameter `layout` names, or None."""
+        if not p["layout"]:
+            return None
+        layout = self.content.layouts.get(p["layout"])
+        if layout is None or layout.players != players:
+            fitting = ", ".join(each.name for each in self.content.layouts.values() if each.players == players)
+            raise ParameterError(
+                f"quarz: layout is {p['layout']!r}, there are for {players} players: {fitting or 'none'}")
+        if p["board"] not in ("", layout.board):
+            raise ParameterError(f"quarz: layout {layout.name!r} is of the board {layout.board}, not {p['board']!r}")
+        if p["tiles"] != "placed":
+            raise ParameterError(
+                f"quarz: layout {layout.name!r} says where the tiles lie; leave out tiles={p['tiles']}")
+        return layout
+
     def _fill_parameters(self, p, players):
         cdef Tables *t = &self.data
         c = self.content
         t.players = players
         t.squad = p["squad"]
         t.draft = {"fixed": 0, "random": 1, "players": 2}[p["draft"]] if t.squad == 3 else 0
-        t.placing = {"none": 0, "seed": 0, "random": 1, "placed": 2}[p["tiles"]]
+        t.placing = 0 if p["layout"] else {"none": 0, "seed": 0, "random": 1, "placed": 2}[p["tiles"]]
         t.with_cards = p["cards"]
         t.opening = c.limits["opening_hand"] if t.with_cards else 0
         t.strict_sight = p["sight"] == "strict"
@@ -613,7 +632,8 @@ cdef class QuarzRules(Rules):
                 raise PositionError(f"quarz: traps: a fourth one of seat {k}, a mob has at most three (Q89)")
         if "idol" in position:
             s.idol_at = self._cell_number("idol", position["idol"])
-            if has_bit((t.impassable_mask & ~s.melted) | t.camp_mask, s.idol_at):
+            # Only a game that is won, which `pending` tells, has it in a camp.
+            if "pending" not in position and has_bit((t.impassable_mask & ~s.melted) | t.camp_mask, s.idol_at):
                 raise _bad("idol", position["idol"], "off camps and unmelted impassable fields (rule 56, Q57)")
 
     cdef _restore_mobs(self, State *s, dict position):

@@ -230,6 +230,18 @@ def test_a_folder_of_ones_own_may_leave_files_out(tmp_path: Path) -> None:
     assert content.digest != read_content().digest
 
 
+def test_a_folder_without_data_files_is_refused(tmp_path: Path) -> None:
+    """Nothing is played from the game's own data in silence."""
+    looked_for = (
+        "looked for boards.toml, common.toml, favor.toml, layouts.toml, shrines.toml, tiles.toml, time.toml and mobs/"
+    )
+    with pytest.raises(DataError, match="there are no data files; " + looked_for):
+        games.spec("quarz").make_rules({"data": str(tmp_path)})
+    (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
+    with pytest.raises(DataError, match=looked_for):
+        games.spec("quarz").make_rules({"data": str(tmp_path)})
+
+
 def test_every_card_is_described() -> None:
     texts = {cards.describe_card(card) for monster in read_content().monsters for card in monster.cards}
     assert len(texts) >= 160
