@@ -298,9 +298,9 @@ class Game:
         return sorted(self.players[seat].creatures, key=self.rank)
 
     def area(self, seat: int) -> list[Creature]:
-        """A seat's creatures in order and its locked die (A111)."""
-        locked = self.players[seat].locked
-        return self.ordered(seat) + ([locked] if locked else [])
+        """A seat's creatures and its locked die in order (A111)."""
+        player = self.players[seat]
+        return sorted(player.creatures + ([player.locked] if player.locked else []), key=self.rank)
 
     def effects(self, creature: Creature, on: str, do: str | None = None) -> list[dict[str, Any]]:
         """A creature's effects of a kind, by the card and face it shows.
@@ -611,6 +611,7 @@ class Game:
         self.players[self.active].turns += 1
         self.turn += 1
         self.active = (self.active + 1) % len(self.players)
+        self.phase, self.captures = 1, self.usual_captures()
         if self.turn >= self.max_turns * len(self.players):  # A103
             self.rank_and_end()
 
