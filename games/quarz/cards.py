@@ -698,10 +698,10 @@ def _files(folder: Path) -> dict[str, Path]:
     return files
 
 
-@cache
 def read_content(folder: Path = DATA) -> Content:
     """Read and check all data files of a folder; a folder of a user's own may leave files out,
     which are then taken from the game's (but its layouts only together with its boards and tiles).
+    Unchanged files are not parsed again.
 
     Raises:
         DataError: naming file, record and key.
@@ -713,7 +713,12 @@ def read_content(folder: Path = DATA) -> Content:
             hasher.update(name.encode() + b"\0" + files[name].read_bytes() + b"\0")
         except OSError as error:
             raise DataError(f"{files[name]}: {error}") from error
+    return _parse(folder, hasher.hexdigest())
 
+
+@cache
+def _parse(folder: Path, digest: str) -> Content:
+    files = _files(folder)
     shared = _common(files["common.toml"])
     mobs, mob_provenance, monsters = [], [], []
     for name in sorted(name for name in files if name.startswith("mobs/")):
@@ -737,7 +742,7 @@ def read_content(folder: Path = DATA) -> Content:
     boards = read_boards(files["boards.toml"])
     return Content(
         folder=folder,
-        digest=hasher.hexdigest(),
+        digest=digest,
         mobs=tuple(mobs),
         mob_provenance=tuple(mob_provenance),
         monsters=tuple(monsters),

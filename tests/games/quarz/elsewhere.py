@@ -24,10 +24,15 @@ RULES = {
     21: "test_setup.test_the_time_stack",
     26: "test_setup.test_the_time_stack",
     88: "test_cases (reaction tokens), test_play.test_reaction_tokens_come_back_on_the_own_turn",
+    62: "test_sight.test_diagonal_shots, test_sight.test_straight_shots",
+    # the invariants: also step by step in invariants.py, by test_play.test_invariants_hold_step_by_step
     135: "test_play.test_invariants_hold",
     141: "test_content.test_boards",
     144: "test_play.test_reaction_tokens_come_back_on_the_own_turn",
+    145: "test_play.test_invariants_hold_step_by_step",
     146: "test_play.test_attack_choices_are_symmetric_and_reciprocal",
     147: "test_play.test_attack_choices_are_symmetric_and_reciprocal",
+    148: "test_play.test_invariants_hold_step_by_step",
+    149: "test_play.test_invariants_hold_step_by_step",
     150: "test_setup.test_the_opening",
 }

@@ -145,6 +145,15 @@ def test_every_rule_has_a_case() -> None:
     assert told <= set(range(1, 151))
 
 
+def test_what_stands_elsewhere_is_there() -> None:
+    for number, where in elsewhere.RULES.items():
+        named = re.findall(r"(test_\w+)\.(test_\w+)", where)
+        assert named, number
+        for module, function in named:
+            text = (Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")
+            assert f"def {function}(" in text, (number, where)
+
+
 def test_every_effect_power_and_tile_has_a_case() -> None:
     content = rules_for().content
     words = {word for param in CASES for word in param.values[0]["rule"] if isinstance(word, str)}

@@ -242,6 +242,15 @@ def test_a_folder_without_data_files_is_refused(tmp_path: Path) -> None:
         games.spec("quarz").make_rules({"data": str(tmp_path)})
 
 
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    text = (DATA / "common.toml").read_text(encoding="utf-8")
+    (tmp_path / "common.toml").write_text(text, encoding="utf-8")
+    assert read_content(tmp_path).limits["hand"] == 10
+    assert read_content(tmp_path) is read_content(tmp_path)
+    (tmp_path / "common.toml").write_text(text.replace("hand = 10 ", "hand = 12 "), encoding="utf-8")
+    assert read_content(tmp_path).limits["hand"] == 12
+
+
 def test_every_card_is_described() -> None:
     texts = {cards.describe_card(card) for monster in read_content().monsters for card in monster.cards}
     assert len(texts) >= 160
