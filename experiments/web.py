@@ -208,7 +208,7 @@ def _game_page(templates: jinja2.Environment, key: str, table: Table, error: str
     session = table.session
     assert session.game.spec is not None
     odds = {option.action: option for option in table.hint[1]} if table.hint and session.your_turn else {}
-    options = session.options() if session.your_turn else []
+    options = [(choice.action, choice.words) for choice in session.choices()] if session.your_turn else []
     if odds:
         order = {option.action: i for i, option in enumerate(table.hint[1])} if table.hint else {}
         options.sort(key=lambda pair: order[pair[0]])

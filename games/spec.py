@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import importlib.util
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from rich.console import Group
+
 from engine_ext.errors import DataError, ParameterError
 from engine_ext.position import Position, Rules
+from games.words import Line, Step, Words, tell_names
 
 ParameterValue = bool | int | float | str
 
@@ -60,8 +63,14 @@ class GameSpec:
         has_chance: whether the game has chance nodes.
         provides_recall_tensor: whether `Rules.recall_tensor` works.
         provides_tensor: whether `Rules.observe_tensor` works.
-        view: `render(position, seat)` for the terminal, a rich renderable; None shows the
-            observation string.
+        view: the table as a seat sees it, for the terminal: a rich renderable, or a table from the
+            names of its parts to their renderables, of which a screen may draw again only those that
+            changed. None shows the observation string.
+        steady: parts of the view to be drawn once and on request only, because options and story say
+            what changes in them.
+        words: question, options, story and reference for people; None uses the names of actions.
+        picture: the board of a position as a seat sees it, as one <svg> element; a page shows it in
+            place of the view's part `board`.
         draw_board: for games whose boards are data: a board's name to (rich renderable, SVG text);
             raises ParameterError for an unknown board.
         records: the data records in use under some parameters, for the count of provenances:
@@ -83,6 +92,9 @@ class GameSpec:
     provides_tensor: bool = True
     parameter_help: Mapping[str, str] = field(default_factory=dict)
     view: Callable[[Position, int], Any] | None = None
+    steady: tuple[str, ...] = ()
+    words: Words | None = None
+    picture: Callable[[Position, int], str] | None = None
     draw_board: Callable[[str], tuple[Any, str]] | None = None
     records: Callable[[Rules], list[dict[str, str]]] | None = None
     setups: Callable[[Rules], list[tuple[str, str]]] | None = None
@@ -141,11 +153,34 @@ class GameSpec:
             start = None if scenario.start is None else dict(scenario.start)
         return self.rules(chosen, start)
 
+    def sections(self, position: Position, seat: int) -> Mapping[str, Any]:
+        """The table as the seat sees it, in named parts: rich renderables or texts."""
+        if self.view is None:
+            return {"table": position.observation_string(seat)}
+        drawn = self.view(position, seat)
+        return drawn if isinstance(drawn, Mapping) else {"table": drawn}
+
     def render(self, position: Position, seat: int) -> Any:
-        """The table as the seat sees it: a rich renderable or text."""
-        if self.view is not None:
-            return self.view(position, seat)
-        return position.observation_string(seat)
+        """The whole table as the seat sees it, a rich renderable."""
+        return Group(*self.sections(position, seat).values())
+
+    def ask(self, position: Position) -> str:
+        """What the seat to move is asked, in one sentence."""
+        return self.words.ask(position) if self.words else "What do you do?"
+
+    def options(self, position: Position) -> Mapping[int, str]:
+        """Every legal action of a decision in words, each different, in the order of a menu."""
+        if self.words:
+            return self.words.options(position)
+        return {action: position.action_to_string(action) for action in position.legal_actions()}
+
+    def tell(self, steps: Sequence[Step], seat: int) -> list[Line]:
+        """What happened in some consecutive steps, as the seat saw it."""
+        return (self.words.tell if self.words and self.words.tell else tell_names)(steps, seat)
+
+    def look_up(self, position: Position, seat: int) -> Mapping[str, str]:
+        """Name to text of what the seat can look up."""
+        return self.words.look_up(position, seat) if self.words and self.words.look_up else {}
 
 
 def read_scenario(path: Path) -> Scenario:

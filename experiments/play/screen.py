@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich import box
 from rich.columns import Columns
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -18,19 +18,22 @@ from rich.text import Text
 from engine_ext.errors import ParameterError, QuandaryError
 from experiments import gametext, ladder
 from experiments.play import saving
-from experiments.play.session import CHANCE, Event, Option, Session
+from experiments.play.session import Choice, Option, Session
+from games.words import NOBODY, Line
 
 HELP = """\
 a number, or the name of an action   make that move
 hint          the odds of every action, as a bot sees them
+why           how the bot saw its last decision
+about NAME    what a card, a piece or a field is; about alone lists the names
 undo          take your last move back; the same dice come again
 save FILE     keep the game in a file (save! writes over one that exists)
 load FILE     go on with a saved game instead of this one
 moves         everything that has happened
-look          draw the table again
+look          draw the whole table again
 new           the same game again, with other dice
 quit          leave (so do Ctrl-D and Ctrl-C)
-hint, undo, moves, look, help and quit may be shortened to their first letter."""
+hint, why, about, undo, moves, look and quit may be shortened to their first letter, help to ?."""
 
 
 def play(text: str, bots: list[str], *, seat: int = 0, seed: int | None = None, load: Path | None = None) -> None:
@@ -75,9 +78,12 @@ class Screen:
         self._read = read
         self._own_files: set[Path] = set()
         self._left = False
+        self._drawn: dict[str, str] = {}  # what the parts of the table looked like when last drawn
         self._commands: dict[str, Callable[[str], None]] = {
             "help": self._help,
             "hint": self._hint,
+            "why": self._why,
+            "about": self._about,
             "undo": self._undo,
             "save": self._save,
             "save!": self._save_over,
@@ -87,7 +93,17 @@ class Screen:
             "new": self._new,
             "quit": self._quit,
         }
-        self._short = {"?": "help", "h": "hint", "u": "undo", "m": "moves", "l": "look", "q": "quit", "exit": "quit"}
+        self._short = {
+            "?": "help",
+            "h": "hint",
+            "w": "why",
+            "a": "about",
+            "u": "undo",
+            "m": "moves",
+            "l": "look",
+            "q": "quit",
+            "exit": "quit",
+        }
 
     def run(self) -> None:
         """Play until the person leaves.
@@ -112,12 +128,13 @@ class Screen:
     def _introduce(self) -> None:
         session = self.session
         assert session.game.spec is not None
+        self._drawn = {}
         rivals = [f"seat {i}: {name}" for i, name in enumerate(session.names) if i != session.seat]
         self.console.print(
             Text.assemble(
                 (session.game.spec.long_name, "bold"),
-                f"  {session.game.text}, seed {session.seed}. You have seat {session.seat}"
-                + (f"; {', '.join(rivals)}." if rivals else ", alone."),
+                f"  {session.game.text}, seed {session.seed}. "
+                + (f"You have seat {session.seat}; {', '.join(rivals)}." if rivals else "You play alone."),
             )
         )
         if any(bot.strip() == ladder.NAME for bot in session.bots):
@@ -132,14 +149,15 @@ class Screen:
             )
         self.console.print("Type help for what you can type.", style="dim", markup=False)
 
-    def _advance(self, since: int | None = None) -> None:
+    def _advance(self) -> None:
         """Let dice and bots go on to the person's next decision, tell what happened, draw the table."""
-        since = len(self.session.events) if since is None else since
+        thought = self.session.thought
         with self._thinking():
-            while self.session.step() is not None:
-                pass
-        self._tell(self.session.events[since:])
-        self._look("")
+            lines = self.session.go_on()
+        self._tell(lines)
+        if self.session.thought is not None and self.session.thought is not thought:
+            self.console.print(self._odds_of_rival(), style="dim", markup=False)
+        self._show()
 
     @contextlib.contextmanager
     def _thinking(self) -> Iterator[None]:
@@ -149,51 +167,78 @@ class Screen:
         else:
             yield
 
-    def _tell(self, events: list[Event]) -> None:
-        if not events:
+    def _tell(self, lines: list[Line]) -> None:
+        if not lines:
             return
-        lines = Text()
-        for event in events:
-            who, style = self._who(event.seat)
-            lines.append(f"{who:>10}  ", style=style)
-            lines.append(
-                event.text if event.text is not None else "(hidden from you)", style="" if event.text else "dim"
-            )
-            lines.append("\n")
-        lines.rstrip()
-        self.console.print(lines)
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(justify="right", no_wrap=True, min_width=8)
+        table.add_column()
+        last = None
+        for line in lines:
+            who, style = self._who(line.seat)
+            table.add_row(Text(who if line.seat != last else "", style=style), Text(line.text))
+            last = line.seat
+        self.console.print(table)
 
     def _who(self, seat: int) -> tuple[str, str]:
-        if seat == CHANCE:
-            return "chance", "cyan"
+        if seat == NOBODY:
+            return "", "cyan"
         return ("you", "bold green") if seat == self.session.seat else (f"seat {seat}", "bold magenta")
+
+    def _odds_of_rival(self) -> str:
+        thought = self.session.thought
+        assert thought is not None
+        best = thought.options[0]
+        if best.chance is None:
+            return f"seat {thought.seat} expected a result of {best.value:+.2f} from its last choice (why: the rest)"
+        return f"seat {thought.seat} gave itself {100 * best.chance:.0f} % to win with its last choice (why: the rest)"
 
     # ---- drawing -----------------------------------------------------------------------------
 
     def _look(self, _: str) -> None:
+        self._drawn = {}
+        self._show()
+
+    def _show(self) -> None:
+        """Draw what has changed of the table, then the question and the menu."""
         session = self.session
         assert session.game.spec is not None
-        view = session.game.spec.render(session.position, session.seat)
+        changed = []
+        for name, part in session.game.spec.sections(session.position, session.seat).items():
+            with self.console.capture() as capture:
+                self.console.print(part)
+            drawn = name in self._drawn and name in session.game.spec.steady
+            if not drawn and self._drawn.get(name) != capture.get():
+                self._drawn[name] = capture.get()
+                changed.append(part)
+        if changed:
+            whole = "the table" if len(changed) == len(self._drawn) else "what has changed (look: all of it)"
+            title = "the end" if session.over else whole
+            self.console.print(
+                Panel(Group(*changed), title=title, title_align="left", box=box.ROUNDED, border_style="dim")
+            )
         if session.over:
-            self.console.print(Panel(view, title="the end", title_align="left", box=box.ROUNDED, border_style="dim"))
             self.console.print(self._verdict())
             self.console.print("undo, save FILE, new or quit?", style="dim", markup=False)
-            return
-        title = f"you, seat {session.seat}, to decide" if session.your_turn else "on the way"
-        self.console.print(Panel(view, title=title, title_align="left", box=box.ROUNDED, border_style="dim"))
-        if session.your_turn:
+        elif session.your_turn:
+            self.console.print(Text(session.question(), style="bold"))
             self.console.print(self._menu())
 
-    def _menu(self) -> Columns | Group:
-        options = self.session.options()
-        wide = len(str(len(options)))
-        entries = []
-        for number, (_, text) in enumerate(options, 1):
-            entry = Text(f"{number:>{wide}}", style="bold cyan")
-            entry.append(f"  {text}", style="default not bold")
-            entries.append(entry)
-        if len(entries) <= 6:
-            return Group(*entries)
+    def _menu(self) -> RenderableType:
+        choices = self.session.choices()
+        longest = max(len(choice.words) for choice in choices)
+        if len(choices) <= 6 or 2 * (longest + 8) > self.console.width:
+            table = Table.grid(padding=(0, 2, 0, 0))
+            table.add_column(justify="right", style="bold cyan")
+            table.add_column()
+            for number, choice in enumerate(choices, 1):
+                table.add_row(str(number), Text(choice.words))
+            return table
+        wide = len(str(len(choices)))
+        entries = [
+            Text.assemble((f"{number:>{wide}}", "bold cyan"), f"  {choice.words}")
+            for number, choice in enumerate(choices, 1)
+        ]
         return Columns(entries, padding=(0, 3), column_first=True, equal=True)
 
     def _verdict(self) -> Text:
@@ -227,18 +272,17 @@ class Screen:
         if not self.session.your_turn:
             self.console.print("The game is over: undo, save FILE, new or quit.", style="yellow", markup=False)
             return
-        action = self._find(line, self.session.options())
+        action = self._find(line, self.session.choices())
         if action is not None:
-            since = len(self.session.events)
             self.session.choose(action)
-            self._advance(since)
+            self._advance()
 
-    def _find(self, line: str, options: list[tuple[int, str]]) -> int | None:
+    def _find(self, line: str, choices: list[Choice]) -> int | None:
         """The action that a line means; None, with a word about it, where that is not clear."""
         if line.isascii() and line.isdecimal() and len(line) < 10:
-            if 1 <= int(line) <= len(options):
-                return options[int(line) - 1][0]
-            self.console.print(f"{line} is not on the list: 1 to {len(options)}.", style="yellow", markup=False)
+            if 1 <= int(line) <= len(choices):
+                return choices[int(line) - 1].action
+            self.console.print(f"{line} is not on the list: 1 to {len(choices)}.", style="yellow", markup=False)
             return None
         wanted = " ".join(line.lower().split())
         tests: tuple[Callable[[str], bool], ...] = (
@@ -246,15 +290,16 @@ class Screen:
             lambda text: text.endswith(" " + wanted),
             lambda text: wanted in text,
         )
-        for test in tests:
-            found = [(action, text) for action, text in options if test(text.lower())]
-            if len(found) == 1:
-                return found[0][0]
-            if found:
-                names = ", ".join(text for _, text in found[:4])
-                more = f" and {len(found) - 4} more" if len(found) > 4 else ""
-                self.console.print(f"That could be: {names}{more}.", style="yellow", markup=False)
-                return None
+        for of in (lambda choice: choice.name, lambda choice: choice.words):
+            for test in tests:
+                found = [choice for choice in choices if test(of(choice).lower())]
+                if len(found) == 1:
+                    return found[0].action
+                if found:
+                    names = "; ".join(of(choice) for choice in found[:4])
+                    more = f" and {len(found) - 4} more" if len(found) > 4 else ""
+                    self.console.print(f"That could be: {names}{more}.", style="yellow", markup=False)
+                    return None
         shown = line if len(line) <= 60 else f"{line[:60]}…"
         self.console.print(f"{shown!r} is no action and no command; help lists them.", style="yellow", markup=False)
         return None
@@ -265,7 +310,41 @@ class Screen:
     def _hint(self, _: str) -> None:
         with self._thinking():
             name, options = self.session.hint()
-        self.console.print(hint_table(name, options))
+        self.console.print(hint_table(f"what {name} sees", options))
+
+    def _why(self, _: str) -> None:
+        thought = self.session.thought
+        if thought is None:
+            reason = (
+                "its odds would give away what it holds"
+                if self.session.rules.hidden_information
+                else "no bot that looks ahead has decided yet"
+            )
+            self.console.print(f"There is nothing to see: {reason}.", style="yellow", markup=False)
+            return
+        self.console.print(hint_table(f"how seat {thought.seat}, {thought.name}, saw its last choice", thought.options))
+
+    def _about(self, rest: str) -> None:
+        session = self.session
+        assert session.game.spec is not None
+        known = session.game.spec.look_up(session.position, session.seat)
+        if not known:
+            self.console.print("This game has nothing to look up.", markup=False)
+            return
+        wanted = " ".join(rest.lower().split())
+        if not wanted:
+            self.console.print("about NAME, for one of: " + ", ".join(known), markup=False)
+            return
+        found = [name for name in known if name.lower() == wanted]
+        found = found or [name for name in known if name.lower().startswith(wanted)]
+        found = found or [name for name in known if wanted in name.lower()]
+        if not found:
+            shown = rest if len(rest) <= 60 else f"{rest[:60]}…"
+            self.console.print(f"Nothing is called {shown!r}; about lists the names.", style="yellow", markup=False)
+        for name in found[:8]:
+            self.console.print(Text.assemble((name, "bold"), f": {known[name]}"))
+        if len(found) > 8:
+            self.console.print(f"and {len(found) - 8} more: {', '.join(found[8:])}", style="dim", markup=False)
 
     def _undo(self, _: str) -> None:
         if not self.session.undo():
@@ -314,9 +393,9 @@ class Screen:
         return path
 
     def _moves(self, _: str) -> None:
-        if not self.session.events:
+        if not self.session.story:
             self.console.print("Nothing has happened yet.", markup=False)
-        self._tell(self.session.events)
+        self._tell(self.session.story)
 
     def _new(self, _: str) -> None:
         old = self.session
@@ -328,10 +407,10 @@ class Screen:
         self._left = True
 
 
-def hint_table(name: str, options: list[Option], most: int = 10) -> Table:
+def hint_table(title: str, options: list[Option], most: int = 10) -> Table:
     """The odds as a table, best first."""
     by_chance = any(option.chance is not None for option in options)
-    table = Table(box=box.SIMPLE_HEAD, title=f"what {name} sees", title_justify="left", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, title=Text(title), title_justify="left", pad_edge=False)
     table.add_column("")
     table.add_column("action")
     for column in ("chance to win" if by_chance else "expected result", "searched", "plays it"):
@@ -343,7 +422,7 @@ def hint_table(name: str, options: list[Option], most: int = 10) -> Table:
             odds = f"{100 * option.chance:.1f} %" if option.chance is not None else f"{option.value:+.3f}"
         table.add_row(
             "→" if option.best else "",
-            Text(option.text),
+            Text(option.words),
             odds,
             f"{option.visits:,}" if option.visits else "–",
             f"{100 * option.share:.0f} %",

@@ -18,6 +18,8 @@ from experiments.chance import KeyedChance
 from experiments.gametext import Game
 from experiments.players import Player
 from experiments.seeds import keyed_seed
+from games.spec import GameSpec
+from games.words import Line, Step
 from solvers.contract import SearchResult
 
 CHANCE, TERMINAL = -1, -4
@@ -39,11 +41,28 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """One legal action of the person.
+
+    Attributes:
+        action: its id.
+        name: its name, the same in every state.
+        words: what it means here.
+    """
+
+    action: int
+    name: str
+    words: str
+
+
+@dataclass(frozen=True)
 class _Snapshot:
     position: Position
     chance: KeyedChance
     n_events: int
+    n_lines: int
     decisions: tuple[int, ...]
+    thought: Thought | None
 
 
 @dataclass(frozen=True)
@@ -53,6 +72,7 @@ class Option:
     Attributes:
         action: its id.
         text: its name.
+        words: what it means here.
         visits: simulations or nodes spent on it.
         value: utility for the person's seat; nan where unknown.
         chance: of winning; None where utilities are not only about winning, nan where unknown.
@@ -62,11 +82,27 @@ class Option:
 
     action: int
     text: str
+    words: str
     visits: int
     value: float
     chance: float | None
     share: float
     best: bool
+
+
+@dataclass(frozen=True)
+class Thought:
+    """How a bot saw its last decision.
+
+    Attributes:
+        seat: the bot's.
+        name: its canonical spec.
+        options: its legal actions, best first; values and chances are its own seat's.
+    """
+
+    seat: int
+    name: str
+    options: list[Option]
 
 
 class Session:
@@ -87,6 +123,10 @@ class Session:
     Attributes:
         position: where the game stands.
         events: every step so far.
+        story: the same in words, as the person saw it, up to the last `tell`.
+        thought: how a bot saw the last decision between two alternatives or more; None where no bot
+            has decided yet, where it had no opinion, and where the game hides something, for its
+            odds would give away what it holds.
         names: canonical spec by seat; "you" in the person's.
     """
 
@@ -107,6 +147,9 @@ class Session:
     def restart(self) -> None:
         """Back to the start of the game, with the same seed."""
         self.position = self.rules.initial_position()
+        self.story: list[Line] = []
+        self.thought: Thought | None = None
+        self._untold: list[Step] = []
         self._chance = KeyedChance(self.seed)
         self.events: list[Event] = []
         self._decisions = [0] * self.rules.num_players()
@@ -127,9 +170,19 @@ class Session:
         """Whether the person has to decide."""
         return self.position.current_player() == self.seat
 
-    def options(self) -> list[tuple[int, str]]:
-        """(id, text) of the person's legal actions, ascending by id."""
-        return [(action, self.position.action_to_string(self.seat, action)) for action in self.position.legal_actions()]
+    def question(self) -> str:
+        """What the person is asked."""
+        return self._spec.ask(self.position)
+
+    def choices(self) -> list[Choice]:
+        """The person's legal actions, in the order of the menu."""
+        words = self._spec.options(self.position)
+        return [Choice(action, self.position.action_to_string(action), text) for action, text in words.items()]
+
+    @property
+    def _spec(self) -> GameSpec:
+        assert self.game.spec is not None
+        return self.game.spec
 
     def win_chance(self, utility: float, seat: int | None = None) -> float | None:
         """The chance of winning behind a mean utility; None where utilities are not only about
@@ -157,10 +210,34 @@ class Session:
         else:
             player = self._players[seat]
             assert player is not None
-            action = player.choose(self.position, self._seed_of(seat)).action
+            result = player.choose(self.position, self._seed_of(seat))
+            action = result.action
+            if not self.rules.hidden_information:
+                self._note_thought(seat, result)
         if action is None:
             raise IllegalActionError(f"{self.names[seat]} chose nothing at its decision")
         return self._apply(seat, action)
+
+    def go_on(self) -> list[Line]:
+        """Let dice and bots go on to the person's next decision or to the end.
+
+        Returns:
+            what happened since the last time that something was told, in words.
+        """
+        while self.step() is not None:
+            pass
+        return self.tell()
+
+    def tell(self) -> list[Line]:
+        """What happened since the last time that something was told, in words; it joins `story`."""
+        lines = self._spec.tell(self._untold, self.seat) if self._untold else []
+        self._untold = []
+        self.story += lines
+        return lines
+
+    def _note_thought(self, seat: int, result: SearchResult) -> None:
+        if any(not math.isnan(each.value) for each in result.actions):
+            self.thought = Thought(seat, self.names[seat], self._options(seat, result))
 
     def choose(self, action: int) -> Event:
         """The person's decision.
@@ -172,8 +249,16 @@ class Session:
             raise IllegalActionError("it is not your turn")
         if action not in self.position.legal_actions():
             raise IllegalActionError(f"{action} is not one of your actions")
+        self.tell()
         self._snapshots.append(
-            _Snapshot(self.position.clone(), self._chance.copy(), len(self.events), tuple(self._decisions))
+            _Snapshot(
+                self.position.clone(),
+                self._chance.copy(),
+                len(self.events),
+                len(self.story),
+                tuple(self._decisions),
+                self.thought,
+            )
         )
         return self._apply(self.seat, action)
 
@@ -184,7 +269,10 @@ class Session:
         last = self._snapshots.pop()
         self.position, self._chance = last.position, last.chance
         self._decisions = list(last.decisions)
+        self.thought = last.thought
+        self._untold = []
         del self.events[last.n_events :]
+        del self.story[last.n_lines :]
         return True
 
     def _seed_of(self, seat: int) -> int:
@@ -192,7 +280,9 @@ class Session:
 
     def _apply(self, seat: int, action: int) -> Event:
         text = self._seen(seat, action)
+        before = self.position.clone()
         self.position.apply_action(action)
+        self._untold.append(Step(seat, action, text, before, self.position.clone()))
         if seat >= 0:
             self._decisions[seat] += 1
             self._chance.decided(seat)
@@ -248,10 +338,16 @@ class Session:
             except SpecError:
                 searcher = self._adviser
             name, result = searcher.name, self._advice(searcher)
+        return name, self._options(self.seat, result)
+
+    def _options(self, seat: int, result: SearchResult) -> list[Option]:
+        """What a search found at the seat's decision, best first."""
+        words = self._spec.options(self.position)
         found = [
             Option(
                 action=each.action,
-                text=self.position.action_to_string(self.seat, each.action),
+                text=self.position.action_to_string(seat, each.action),
+                words=words[each.action],
                 visits=each.visits,
                 value=each.value,
                 chance=self.win_chance(each.value),
@@ -261,7 +357,7 @@ class Session:
             for each in result.actions
         ]
         found.sort(key=lambda option: (not option.best, -option.visits, _descending(option.value)))
-        return name, found
+        return found
 
     def _advice(self, player: Player) -> SearchResult:
         player.begin()

@@ -1,6 +1,7 @@
 """Kuhn poker: three cards, one bet. The calibration game with hidden information."""
 
 from games.kuhn.rules import KuhnRules
+from games.kuhn.words import WORDS
 from games.spec import GameSpec
 
 GAME = GameSpec(
@@ -12,4 +13,5 @@ GAME = GameSpec(
     players=(2, 2),
     hidden_information=True,
     provides_recall_tensor=True,
+    words=WORDS,
 )

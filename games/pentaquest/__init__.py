@@ -1,7 +1,8 @@
 """Pentaquest: beat a deck of creatures with five dice, and keep the army that helps you."""
 
 from games.pentaquest.rules import PentaquestRules
-from games.pentaquest.view import records, render
+from games.pentaquest.view import records, sections
+from games.pentaquest.words import WORDS
 from games.spec import GameSpec
 
 GAME = GameSpec(
@@ -29,6 +30,7 @@ GAME = GameSpec(
     },
     players=(1, 8),
     hidden_information=False,
-    view=render,
+    view=sections,
+    words=WORDS,
     records=records,
 )

@@ -14,40 +14,38 @@ from rich.text import Text
 from engine_ext.position import Position, Rules
 from games.pentaquest.cards import SYMBOLS, Card, Requirement
 from games.pentaquest.rules import PentaquestRules
+from games.words import who
 
 # What each army symbol does to the dice, as shown in a card's corner.
 MARKS = {"add": "+1", "sub": "−1", "addsub": "±1", "reroll": "↻", "mirror": "⇅"}
-MEANINGS = {
-    "add": "one die up by 1",
-    "sub": "one die down by 1",
-    "addsub": "one die up or down by 1",
-    "reroll": "any dice again",
-    "mirror": "one die to its other side (1-6, 2-5, 3-4)",
-}
 _DIE = "bold black on white"
 _KEPT = "bold black on bright_black"
 
 
-def render(position: Position, seat: int) -> RenderableType:
-    """The table as a seat sees it: quest area, dice, armies, and what it may do.
+def sections(position: Position, seat: int) -> dict[str, RenderableType]:
+    """The table as a seat sees it, in parts: quest area, dice and armies.
 
     Args:
         position: a position of Pentaquest; nothing in it is hidden.
         seat: whose eyes; its own row is marked.
 
     Returns:
-        a rich renderable, readable at 80 columns.
+        rich renderables, readable at 80 columns.
     """
     rules = cast(PentaquestRules, position.rules)
     state = position.to_dict()
-    return Group(
-        Text.assemble(_headline(position, state), style="bold"),
-        _quest(rules, position, state),
-        _dice(state),
-        _armies(state, seat),
-        _choices(position, state),
-        Text(_provenance(rules), style="dim"),
-    )
+    return {
+        "turn": Text(_headline(position, state, seat), style="bold"),
+        "quest": _quest(rules, position, state),
+        "dice": _dice(state),
+        "armies": _armies(state, seat),
+        "notes": Text(_provenance(rules), style="dim"),
+    }
+
+
+def render(position: Position, seat: int) -> RenderableType:
+    """All of `sections`."""
+    return Group(*sections(position, seat).values())
 
 
 def records(rules: Rules) -> list[dict[str, str]]:
@@ -71,15 +69,17 @@ def requirement_text(requirement: Requirement) -> Text:
     return text
 
 
-def _headline(position: Position, state: dict) -> str:
+def _headline(position: Position, state: dict, seat: int) -> str:
     left = f"deck {len(state['deck'])}"
     if position.is_terminal():
         won = not state["deck"] and not state["quest"]
         if position.num_players() == 1:
             return f"Won: {position.returns()[0]:.0f} cards kept" if won else f"Lost in turn {state['turn']}, {left}"
-        return "Game over: " + ", ".join(f"player {s} {v:+.2f}" for s, v in enumerate(position.returns()))
-    who = f"Turn {state['turn'] + 1}" if position.num_players() == 1 else f"Turn of player {state['seat']}"
-    return f"{who}, {left}"
+        return "Game over: " + ", ".join(f"{who(s, seat)} {v:+.2f}" for s, v in enumerate(position.returns()))
+    if position.num_players() == 1:
+        return f"Turn {state['turn'] + 1}, {left}"
+    whose_turn = "Your turn" if state["seat"] == seat else f"The turn of seat {state['seat']}"
+    return f"{whose_turn}, {left}"
 
 
 def _quest(rules: PentaquestRules, position: Position, state: dict) -> RenderableType:
@@ -132,29 +132,10 @@ def _armies(state: dict, seat: int) -> Table:
     table.add_column("used", justify="right")
     for player, army in enumerate(state["armies"]):
         counts = [str(army[symbol]) if symbol in army else "·" for symbol in SYMBOLS]
-        name = f"player {player}" + (" (you)" if player == seat and len(state["armies"]) > 1 else "")
+        name = who(player, seat)
         style = "bold" if player == seat else ""
         table.add_row(name, *counts, str(sum(army.values())), str(state["discards"][player]), style=style)
     return table
-
-
-def _choices(position: Position, state: dict) -> Text:
-    """What the player to move may do, in groups."""
-    if not position.is_player_node():
-        return Text("")
-    names = [position.action_to_string(action) for action in position.legal_actions()]
-    parts = [name for name in names if name.startswith(("beat ", "discard "))]
-    if any(name.startswith("reroll,") for name in names):
-        parts.append("reroll any dice (reroll, keep ...)")
-    if any(name.startswith("reroll card") for name in names):
-        parts.append("use a reroll card (reroll card, keep ...)")
-    for symbol in (symbol for symbol in SYMBOLS if symbol != "reroll"):
-        uses = [name for name in names if name.startswith(f"{symbol} ")]
-        if uses:
-            parts.append(f"{MEANINGS[symbol]} ({', '.join(uses)})")
-    if "pass" in names:
-        parts.append("pass" + (" and lose" if position.num_players() == 1 else ""))
-    return Text("You may: " if len(parts) > 1 else "", style="").append("; ".join(parts))
 
 
 def _provenance(rules: PentaquestRules) -> str:

@@ -1,6 +1,7 @@
 """Pig: roll as long as you dare. The calibration game with a known exact answer."""
 
 from games.pig.rules import PigRules
+from games.pig.words import WORDS
 from games.spec import GameSpec
 
 GAME = GameSpec(
@@ -12,4 +13,5 @@ GAME = GameSpec(
     parameter_help={"goal": "points that win, 2 to 1000"},
     players=(2, 2),
     hidden_information=False,
+    words=WORDS,
 )

@@ -1,7 +1,8 @@
 """Quarriors: draw dice, roll them, summon creatures, attack everybody, buy better dice."""
 
 from games.quarriors.rules import QuarriorsRules
-from games.quarriors.view import records, render
+from games.quarriors.view import records, sections
+from games.quarriors.words import WORDS
 from games.spec import GameSpec
 
 GAME = GameSpec(
@@ -33,6 +34,8 @@ GAME = GameSpec(
     },
     players=(2, 4),
     hidden_information=False,
-    view=render,
+    view=sections,
+    steady=("wilds",),
+    words=WORDS,
     records=records,
 )

@@ -241,6 +241,29 @@ cdef class QuarriorsRules(QuarriorsTables):
 
     # ---- text and tensors ---------------------------------------------------------------------
 
+    def figures(self, Position position):
+        """What follows from a position and a player wants to read: `values`, for each seat (attack, defence) of its
+        creatures, the locked one apart, in the order of `ready` in `to_dict`; `surcharge`, what each summon of the
+        active seat costs on top; `available`, the active seat's Quiddity, floating and in its pool, by flavour;
+        `cause`, the die whose doing the question on top is, or None."""
+        cdef const State *s = <const State *>position.state
+        cdef const Tables *T = self.data
+        cdef const Player *p
+        cdef int32_t seat, i
+        values = []
+        for seat in range(T.n_players):
+            p = &s.player[seat]
+            values.append([(attack_of(T, s, seat, &p.ready[i]), defense_of(T, s, seat, &p.ready[i]))
+                           for i in range(p.n_ready) if unlocked(&p.ready[i])])
+        cause = None
+        if s.n_stack:
+            frame = s.stack[s.n_stack - 1]
+            for kind, value in zip(_FRAME_ARGUMENTS.get(frame.op, ""), (frame.a, frame.b, frame.c)):
+                if kind == "d":
+                    cause = self._die(s, value)
+        return {"values": values, "surcharge": surcharge(T, s, s.active), "cause": cause,
+                "available": {name: s.avail[i] for i, name in enumerate(data.FLAVOURS)}}
+
     def describe(self, Position position):
         cdef const State *s = <const State *>position.state
         table = self.export(position)

@@ -12,31 +12,38 @@ from rich.text import Text
 from engine_ext.position import Position, Rules
 from games.quarriors.cards import CardSet, card_text, face_text
 from games.quarriors.rules import QuarriorsRules
+from games.words import join, who
 
+_LEGEND = "2Q: 2 Quiddity; L1 1/2: creature of level 1, attack 1, defence 2; *: burst."
 PHASES = {
     "base": ("set-up", "score", "roll", "ready and summon", "attack", "capture", "clean up"),
     "light_vs_dark": ("set-up", "score", "roll, ready and summon", "attack", "capture", "clean up"),
 }
 
 
-def render(position: Position, seat: int) -> RenderableType:
-    """The table as a seat sees it: the Wilds, each player's zones, and the question.
+def sections(position: Position, seat: int) -> dict[str, RenderableType]:
+    """The table as a seat sees it, in parts: what is going on, the Wilds, and each player's zones.
 
     Args:
         position: a position of Quarriors; nothing in it is hidden.
         seat: whose eyes; its own row is marked.
 
     Returns:
-        a rich renderable, readable at 100 columns.
+        rich renderables, readable at 100 columns.
     """
     rules = cast(QuarriorsRules, position.rules)
     state = position.to_dict()
-    return Group(
-        Text(_headline(position, state), style="bold"),
-        _wilds(rules.sets, state),
-        _players(rules.sets, state, seat),
-        Text(_provenance(rules), style="dim"),
-    )
+    return {
+        "turn": Text(_headline(position, state, seat), style="bold"),
+        "wilds": _wilds(rules.sets, state),
+        "players": _players(rules.sets, state, seat),
+        "notes": Text(f"{_LEGEND} {_provenance(rules)}", style="dim"),
+    }
+
+
+def render(position: Position, seat: int) -> RenderableType:
+    """All of `sections`."""
+    return Group(*sections(position, seat).values())
 
 
 def records(rules: Rules) -> list[dict[str, str]]:
@@ -47,19 +54,19 @@ def records(rules: Rules) -> list[dict[str, str]]:
     ]
 
 
-def _headline(position: Position, state: dict[str, Any]) -> str:
+def _headline(position: Position, state: dict[str, Any], seat: int) -> str:
     phase = PHASES[state["edition"]][state["phase"]]
     if position.is_terminal():
-        won = ", ".join(str(seat) for seat in state["pending"].get("winners", []))
-        return f"The game is over: player {won} wins after {state['turn']} turns"
+        winners = join([who(each, seat) for each in state["pending"].get("winners", [])])
+        return f"The game is over: won by {winners} after {state['turn']} turns"
     quiddity = ", ".join(f"{n} {name}" for name, n in state["quiddity"].items())
-    parts = [f"turn {state['turn'] + 1}", f"player {state['active']}", f"phase {state['phase']}: {phase}"]
+    parts = [f"turn {state['turn'] + 1}: {who(state['active'], seat)}", f"phase {state['phase']}, {phase}"]
     if quiddity:
         parts.append(f"Quiddity {quiddity}")
     if state["phase"] and state["captures"] != 1:
         parts.append(f"captures {state['captures']}")
     if state["pending"].get("rem", 0) > 0:
-        parts.append(f"player {state['pending']['defender']} faces an attack of {state['pending']['rem']}")
+        parts.append(f"an attack of {state['pending']['rem']} on {who(state['pending']['defender'], seat)}")
     return ", ".join(parts)
 
 
@@ -85,7 +92,7 @@ def _wilds(sets: CardSet, state: dict[str, Any]) -> Table:
 def _players(sets: CardSet, state: dict[str, Any], seat: int) -> Table:
     """Each player's zones; the seat that looks on is marked with an arrow."""
     table = Table(title="Players", title_justify="left", pad_edge=False, box=None, header_style="dim", show_lines=True)
-    for name in ("player", "glory", "ready", "pool", "bag", "used"):
+    for name in ("", "glory", "ready", "pool", "bag", "used"):
         table.add_column(name)
     spent = any(player["spent"] for player in state["players"])
     if spent:
@@ -96,7 +103,7 @@ def _players(sets: CardSet, state: dict[str, Any], seat: int) -> Table:
             ready.append("locked " + _die(sets, player["locked"]))
         ready += [f"{name} (aside)" for name in player["aside"]]
         row = [
-            ("→ " if number == seat else "  ") + str(number) + (" *" if number == state["active"] else ""),
+            who(number, seat) + (", at turn" if number == state["active"] else ""),
             str(player["glory"]),
             _lines(ready),
             _lines(_die(sets, die) for die in player["active"]),

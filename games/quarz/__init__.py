@@ -3,7 +3,8 @@
 from engine_ext.position import Rules
 from games.quarz.cards import records
 from games.quarz.rules import QuarzRules
-from games.quarz.view import draw_board, render
+from games.quarz.view import draw_board, picture, sections
+from games.quarz.words import WORDS
 from games.spec import GameSpec
 
 
@@ -59,7 +60,9 @@ GAME = GameSpec(
     },
     players=(2, 4),
     hidden_information=True,
-    view=render,
+    view=sections,
+    words=WORDS,
+    picture=picture,
     draw_board=draw_board,
     records=_records,
     setups=_layouts,

@@ -24,6 +24,7 @@ from engine_ext.rng import Stream
 Cell = tuple[int, int]
 
 DIRECTIONS: tuple[Cell, ...] = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
+DIRECTION_NAMES = ("E", "SE", "SW", "W", "NW", "NE")
 CELL_LIMIT = 48
 PROVENANCES = ("rulebook", "sourced", "reconstructed")
 
@@ -66,6 +67,18 @@ class Board:
     def number(self) -> Mapping[Cell, int]:
         """Cell to number."""
         return {cell: i for i, cell in enumerate(self.cells)}
+
+    @cached_property
+    def field_names(self) -> tuple[str, ...]:
+        """For each cell number a name as on a chess board: rows lettered from the top, fields of a
+        row numbered from the left, `C4`."""
+        rows = sorted({r for _, r in self.cells})
+        letters = [chr(ord("A") + i % 26) * (1 + i // 26) for i in range(len(rows))]
+        names = []
+        for k, (_, r) in enumerate(self.cells):
+            place = sum(other == r for _, other in self.cells[:k]) + 1
+            names.append(f"{letters[rows.index(r)]}{place}")
+        return tuple(names)
 
     @cached_property
     def graph(self) -> nx.Graph:

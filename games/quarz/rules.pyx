@@ -117,10 +117,13 @@ cdef class QuarzRules(Rules):
     Attributes:
         content: all data in use (`games.quarz.cards.Content`).
         board: the board (`games.quarz.board.Board`).
+        instructions: for each instruction of the machine, by number, the effect it was compiled from and where that
+            stands: ("swap",), ("card" or "munch", monster, card), ("favor", value, option) or ("shrine", shrine).
     """
     cdef Tables data
     cdef readonly object content
     cdef readonly object board
+    cdef readonly list instructions
     cdef HexBoard hexes
     cdef object _layout
 
@@ -266,10 +269,12 @@ cdef class QuarzRules(Rules):
         cdef Global *g
         c = self.content
         code = []
+        self.instructions = []
 
-        def compile_list(effects):
+        def compile_list(effects, source):
             start = len(code)
             for i, e in enumerate(effects):
+                self.instructions.append((e, source))
                 kind = content_of.KINDS.index(e["kind"]) if "kind" in e else 0
                 amount = e.get("amount", e.get("count", 0))
                 code.append((
@@ -279,7 +284,7 @@ cdef class QuarzRules(Rules):
                     i == len(effects) - 1))
             return start
 
-        compile_list([{"do": "swap", "kind": "strike", "target": "any"}])   # instruction 0: the Swap card
+        compile_list([{"do": "swap", "kind": "strike", "target": "any"}], ("swap",))   # instruction 0: the Swap card
         forms = sorted({record.munch.form for monster in c.monsters for record in monster.cards} - {""})
         for i, monster in enumerate(c.monsters):
             mon = &t.monsters[<int32_t>i]
@@ -297,8 +302,8 @@ cdef class QuarzRules(Rules):
                 card.reactions = record.reactions
                 card.lock = record.munch.lock
                 card.form = forms.index(record.munch.form) + 1 if record.munch.form else 0
-                card.prog = compile_list(record.effects)
-                card.once = compile_list(record.munch.once) if record.munch.once else -1
+                card.prog = compile_list(record.effects, ("card", i, k))
+                card.once = compile_list(record.munch.once, ("munch", i, k)) if record.munch.once else -1
                 _fill_bonus(&card.keep, record.munch.keep)
                 if card.trigger:
                     mon.instants[card.trigger] |= 1 << <int32_t>k
@@ -306,10 +311,10 @@ cdef class QuarzRules(Rules):
             t.take_back[<int32_t>favor.value] = favor.take_back
             for k in range(4):
                 t.favor_options[<int32_t>favor.value][<int32_t>k] = (
-                    compile_list(favor.options[k].effects) if k < len(favor.options) else -1)
+                    compile_list(favor.options[k].effects, ("favor", favor.value, k)) if k < len(favor.options) else -1)
         t.favor_mask = (1 << len(c.favors)) - 1
         for k, shrine in enumerate(c.shrines):
-            t.shrine_prog[<int32_t>k] = compile_list(shrine.effects)
+            t.shrine_prog[<int32_t>k] = compile_list(shrine.effects, ("shrine", k))
         t.n_time = len(c.time_tiles)
         for k, tile in enumerate(c.time_tiles):
             t.time_level[<int32_t>k] = tile.level

@@ -1,26 +1,27 @@
 """Drawing: the board in the terminal and as SVG, and the whole table as a seat sees it.
 
-`render` is what the terminal screen shows. `board_text` and `board_svg` draw a board, with a
-position's tiles, monsters and idol where a scene (`QuarzRules.scene`) is given. A drawing shows
-nothing that the scene does not hold.
+`sections` is what the terminal screen shows, `picture` the board of a page. `board_text` and
+`board_svg` draw a board, with a position's tiles, monsters and idol where a scene
+(`QuarzRules.scene`) is given. A drawing shows nothing that the scene does not hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from math import cos, pi, sin, sqrt
 from typing import Any
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from engine_ext.errors import ParameterError
 from engine_ext.position import Position
 from games.quarz.board import DIRECTIONS, Board, Cell
-from games.quarz.cards import Content, read_content
+from games.quarz.cards import Content, describe_time, read_content
 from games.quarz.rules import QuarzRules
+from games.words import count, join, who
 
 SEAT_COLOURS = ("red", "cyan", "yellow", "green")
 _SVG_COLOURS = ("#c0392b", "#2980b9", "#d4ac0d", "#27ae60")
@@ -62,6 +63,22 @@ def standing(scene: Scene | None) -> dict[Cell, list[tuple[int, int]]]:
     return found
 
 
+def monograms(names: Iterable[str]) -> dict[str, str]:
+    """Two characters for each monster, each different: the initials of its words where they serve."""
+    made: dict[str, str] = {}
+    for name in names:
+        words = name.split()
+        initials = words[0][0] + words[1][0] if len(words) > 1 else name[:2]
+        tries = [initials, *(name[0] + char for char in name[1:]), *(f"{name[0]}{k}" for k in range(10))]
+        tries = [each.capitalize() for each in tries]
+        made[name] = next((each for each in tries if each.isalnum() and each not in made.values()), "??")
+    return made
+
+
+def _marks(content: Content) -> dict[str, str]:
+    return monograms(monster.name for monster in content.monsters)
+
+
 def _kind(board: Board, cell: Cell) -> str:
     if cell == board.altar:
         return "altar"
@@ -72,18 +89,18 @@ def _kind(board: Board, cell: Cell) -> str:
 
 
 def _label(board: Board, cell: Cell, scene: Scene | None) -> tuple[str, str]:
-    """What a field is, in at most three characters, and its style."""
+    """What a field is, in at most four characters, and its style."""
     kind = _kind(board, cell)
     if kind == "altar":
-        return "alt", "dim"
+        return "alt", "yellow"
     if kind == "camps":
         camp = board.camps.index(cell)
         seat = camp
         if scene is not None:
             seat = next((s for s, mob in enumerate(scene["mobs"]) if mob["camp"] == camp), camp)
-        return f"c{seat + 1}", SEAT_COLOURS[seat]
+        return "camp", SEAT_COLOURS[seat]
     if kind == "shrines":
-        return f"s{board.shrines.index(cell)}", "bold white"
+        return f"s{board.shrines.index(cell) + 1}", "bold white"
     if kind == "impassable":
         melted = scene is not None and list(cell) in scene["melted"]
         return ("ice", "bold blue") if melted else ("▒▒▒", "dim")
@@ -93,8 +110,8 @@ def _label(board: Board, cell: Cell, scene: Scene | None) -> tuple[str, str]:
 
 
 def board_text(board: Board, content: Content, scene: Scene | None = None) -> Text:
-    """The board for the terminal: hexes with their edges (≈ water, # crystal), fields, monsters as
-    seat and number, * for the idol."""
+    """The board for the terminal: hexes with their edges (≈ water, # crystal), names of fields, what
+    they are, monsters by their initials, * for the idol."""
     left = min(2 * q + r for q, r in board.cells)
     top = min(r for _, r in board.cells)
     width = max(2 * q + r for q, r in board.cells) - left
@@ -106,7 +123,8 @@ def board_text(board: Board, content: Content, scene: Scene | None = None) -> Te
             grid[y][x + i] = (char, style)
 
     edges = edges_of(board, content, scene)
-    who = standing(scene)
+    here = standing(scene)
+    marks = _marks(content)
     # direction -> offset of its edge from the centre, and its plain character
     sides = {
         0: ((4, 0), "│"),
@@ -123,16 +141,15 @@ def board_text(board: Board, content: Content, scene: Scene | None = None) -> Te
             style, char = _EDGE_CHARS[edges.get((cell, direction), "")]
             for line in (0, 1) if direction in (0, 3) else (0,):
                 put(x + dx, y + dy + line, char or plain, style)
+        name = board.field_names[board.number[cell]]
         text, style = _label(board, cell, scene)
-        put(x - len(text) // 2, y + 1, text, style)
-        idol = list(cell) == scene["idol"] if scene is not None else cell == board.altar
-        monsters = who.get(cell, [])
-        if monsters:
-            seat = monsters[0][0]
-            text = f"{seat + 1}" + "".join("abc"[k] for _, k in monsters)
-            put(x - 2, y, text[:5], f"bold {SEAT_COLOURS[seat]}")
-        if idol:
-            put(x + 2, y, "*", "bold bright_magenta")
+        put(x - 3, y + 1, name, "dim")
+        put(x - 3 + max(3, len(name) + (len(name) + len(text) < 7)), y + 1, text, style)
+        for i, (seat, k) in enumerate(here.get(cell, [])):
+            mark = marks[scene["mobs"][seat]["monsters"][k]["name"]]  # type: ignore[index]  # nobody stands in None
+            put(x - 3 + 2 * i, y, mark, f"bold {SEAT_COLOURS[seat]}" + (" underline" if i % 2 else ""))
+        if list(cell) == scene["idol"] if scene is not None else cell == board.altar:
+            put(x + 3, y, "*", "bold bright_magenta")
     lines = []
     for row in grid:
         drawn = Text()
@@ -156,60 +173,92 @@ def draw_board(name: str) -> tuple[Text, str]:
     return board_text(board, content), board_svg(board, content)
 
 
-def _monster_row(seat: int, k: int, monster: Mapping[str, Any], own: bool) -> list[str]:
+def _monster_row(mark: str, monster: Mapping[str, Any], own: bool) -> list[str]:
     figures = monster["figures"]
     tokens = " ".join(f"{name} {monster[name]}" for name in _TOKENS if monster[name])
     powers = ", ".join(power.replace("_", " ") for power in figures["powers"])
-    slots = ", ".join(monster["slots"]) or "-"
     hand = ", ".join(monster["hand"]) if own or monster["hand"] else ""
     if not own:
-        hand = f"{monster['held']} cards" + (f", among them {hand}" if hand else "")
+        hand = count(monster["held"], "card") + (f", among them {hand}" if hand else "")
     name = monster["name"] + (f" as {monster['form']}" if monster["form"] else "")
     state = ", ".join(filter(None, (tokens, powers, "resting" if monster["resting"] else "")))
     return [
-        f"{seat + 1}{'abc'[k]} {name}",
-        f"{monster['energy']}+{monster['spent']}",
-        f"{figures['damage']}/{figures['move']}",
-        slots,
+        f"{mark} {name}",
+        f"{monster['energy']} of {monster['energy'] + monster['spent']}",
+        str(figures["damage"]),
+        str(figures["move"]),
+        ", ".join(monster["slots"]) or "-",
         hand or "-",
         state,
     ]
 
 
-def render(position: Position, seat: int) -> Group:
+def sections(position: Position, seat: int) -> dict[str, RenderableType]:
     """The table as a seat sees it: status, board, and every mob with its monsters."""
     rules = position.rules
     assert isinstance(rules, QuarzRules)
     scene = rules.scene(position, seat)
+    return {
+        "status": _status(rules, scene, seat),
+        "board": board_text(rules.board, rules.content, scene),
+        "mobs": _mobs(rules.content, rules.board, scene, seat),
+    }
+
+
+def render(position: Position, seat: int) -> Group:
+    """All of `sections`."""
+    return Group(*sections(position, seat).values())
+
+
+def picture(position: Position, seat: int) -> str:
+    """The board of a position as a seat sees it, as one <svg> element."""
+    rules = position.rules
+    assert isinstance(rules, QuarzRules)
+    return board_svg(rules.board, rules.content, rules.scene(position, seat))
+
+
+def _status(rules: QuarzRules, scene: Scene, seat: int) -> Text:
     time = scene["time"]
-    tile = next((t for t in rules.content.time_tiles if t.name == time["tile"]), None)
-    effect = ", ".join(f"{key} {value}" for key, value in tile.while_visible.items()) if tile else ""
-    status = Text(
-        f"{scene['doing']}   turn {time['turns'] + 1}   order {' '.join(f'P{s + 1}' for s in scene['order'])}"
-    )
+    order = join([who(each, seat) for each in scene["order"]], "then")
+    parts = [f"turn {time['turns'] + 1}", f"order {order}"]
     if scene["turn"] is not None:
-        status.append(f"   P{scene['order'][scene['turn']] + 1} has {scene['actions']} actions left")
+        active = scene["order"][scene["turn"]]
+        parts.append(f"{who(active, seat)} to play, {count(scene['actions'], 'action')} left")
+    tile = next((t for t in rules.content.time_tiles if t.name == time["tile"]), None)
     if tile:
-        status.append(f"   time: {tile.name} ({effect.replace('_', ' ')}), {time['left']} tiles")
-    shrines = Text("shrines  ")
-    for i, name in enumerate(scene["shrine_cards"]):
-        shrines.append(f"s{i} {name or '?'}   ")
+        parts.append(f"time tile {tile.name}: {describe_time(tile)}; {count(time['left'], 'tile')} left")
+    text = Text("   ".join(parts))
+    if rules.board.shrines:
+        text.append("\nshrines  ", style="dim")
+        text.append("   ".join(f"s{i} {name or '?'}" for i, name in enumerate(scene["shrine_cards"], 1)))
+    text.append("\nfields have names, A1 at the top left; ≈ water, # crystal, ▒ impassable, * the idol", style="dim")
+    return text
+
+
+def _heading(board: Board, mob: Mapping[str, Any], other: int, seat: int) -> str:
+    camp = "" if mob["camp"] is None else f", camp {board.field_names[board.number[board.camps[mob['camp']]]]}"
+    return f"{mob['mob'] or 'mob'}, {f'you (seat {seat})' if other == seat else f'seat {other}'}{camp}"
+
+
+def _mobs(content: Content, board: Board, scene: Scene, seat: int) -> Table:
+    marks = _marks(content)
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("monster", "energy", "dmg/move", "slots", "hand", ""):
+    for column in ("monster", "energy", "damage", "moves", "slots", "hand", ""):
         table.add_column(column)
     for other, mob in enumerate(scene["mobs"]):
         favor = "?" if mob["favor"] is None else mob["favor"]
         table.add_row(
-            Text(f"P{other + 1} {mob['mob'] or ''}", f"bold {SEAT_COLOURS[other]}"),
-            f"{scene['points'][other]:g} VP",
-            f"favor {favor}",
-            f"reactions {mob['reactions']}, munched {mob['munched']}",
-            f"favor cards {' '.join(map(str, mob['favor_hand']))}",
+            Text(_heading(board, mob, other, seat), f"bold {SEAT_COLOURS[other]}"),
+            f"{scene['points'][other]:g} points",
+            "",
+            "",
+            f"{count(mob['reactions'], 'reaction')}, {mob['munched']} munched",
+            f"favor card {favor}, in hand {' '.join(map(str, mob['favor_hand']))}",
             "",
         )
-        for k, monster in enumerate(mob["monsters"]):
-            table.add_row(*_monster_row(other, k, monster, own=other == seat))
-    return Group(status, shrines, board_text(rules.board, rules.content, scene), table)
+        for monster in mob["monsters"]:
+            table.add_row(*_monster_row(marks[monster["name"]], monster, own=other == seat))
+    return table
 
 
 # ---- SVG -----------------------------------------------------------------------------------------
@@ -250,15 +299,27 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
     def text(x: float, y: float, words: str, size: float, colour: str = "#222") -> None:
         out.append(f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{colour}">{escape(words)}</text>')
 
+    marks = _marks(content)
     for cell, (x, y) in centres.items():
         kind = _kind(board, cell)
         points = " ".join(f"{px:.1f},{py:.1f}" for px, py in (_corner(x, y, i, _SIZE * 0.97) for i in range(6)))
         melted = scene is not None and list(cell) in scene["melted"]
         fill = "#cfe8fb" if melted else _FILLS[kind]
         out.append(f'<polygon points="{points}" fill="{fill}" stroke="#999" stroke-width="1"/>')
+        name = board.field_names[board.number[cell]]
         label, _ = _label(board, cell, scene)
-        if label and kind != "impassable":
-            text(x, y + 0.72 * _SIZE, {"altar": "altar", "shrines": f"shrine {label[1:]}"}.get(kind, label), 9, "#555")
+        if kind == "altar":
+            label = "altar"
+        elif kind == "shrines":
+            label = f"shrine {label[1:]}"
+        elif kind == "impassable":
+            label = "ice" if melted else ""
+        words = f"{name} {label}".rstrip()
+        colour = "#eee" if kind == "impassable" and not melted else "#555"
+        out.append(
+            f'<text x="{x:.1f}" y="{y + 0.72 * _SIZE:.1f}" font-size="9" fill="{colour}">{escape(words)}'
+            f"<title>cell ({cell[0]},{cell[1]})</title></text>"
+        )
     for (cell, direction), kind in sorted(edges_of(board, content, scene).items()):
         if cell not in centres:
             continue
@@ -280,7 +341,7 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
                 f'<circle cx="{x + dx:.1f}" cy="{y:.1f}" r="{0.38 * _SIZE:.1f}" fill="{_SVG_COLOURS[seat]}">'
                 f"<title>{escape(monster['name'])}: energy {monster['energy']}</title></circle>"
             )
-            text(x + dx, y + 4, f"{seat + 1}{'abc'[k]}", 11, "#fff")
+            text(x + dx, y + 4, marks[monster["name"]], 11, "#fff")
     if idol in centres:
         x, y = centres[idol]
         star = " ".join(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import math
 import pickle
@@ -13,10 +14,12 @@ import pyspiel
 import pytest
 from scipy.stats import chisquare
 
-import games  # noqa: F401  (registers the games with OpenSpiel)
+import games
 from engine_ext.errors import IllegalActionError, PositionError, QuandaryError, SavedStateError
 from engine_ext.position import Rules
 from engine_ext.rng import Stream
+from games.spec import GameSpec
+from games.words import Step
 from tests.conformance.instances import game_strings, rules_of
 
 GAMES = game_strings()
@@ -356,3 +359,80 @@ def test_openspiel_face_agrees_with_the_position(string: str, rules: Rules) -> N
     assert again.to_dict() == state.to_dict()
     with pytest.raises(QuandaryError):
         game.new_initial_state({"no such field": 1})
+
+
+# ---- what people are told ------------------------------------------------------------------------
+
+
+def spec_of(string: str) -> GameSpec:
+    return games.SPECS[string.partition("(")[0]]
+
+
+def test_every_decision_is_asked_and_every_option_described(string: str, rules: Rules) -> None:
+    spec, stream = spec_of(string), Stream(37)
+    for seed in range(3):
+        for position in inspected(rules, seed):
+            if not position.is_player_node():
+                continue
+            question, words = spec.ask(position), spec.options(position)
+            assert len(question) > 3
+            assert question.strip().endswith((".", "?", ")"))
+            assert set(words) == set(position.legal_actions())
+            assert all(words.values())
+            assert len(set(words.values())) == len(words), f"two options read alike: {sorted(words.values())}"
+            # What the decider does not know cannot be in it.
+            other = position.resample(position.current_player(), stream)
+            assert (spec.ask(other), dict(spec.options(other))) == (question, dict(words))
+
+
+def steps_of(rules: Rules, seed: int, seat: int, greedy: bool) -> list[Step]:
+    """A game's steps as a listener at a seat gets them."""
+    steps, positions = [], list(walk(rules, seed, greedy=greedy))
+    for before, after in itertools.pairwise(positions):
+        actions = before.legal_actions()
+        key = after.info_key(seat)
+        taken = next(action for action in actions if before.child(action) == after)
+        alike = [action for action in actions if before.child(action).info_key(seat) == key]
+        known = not rules.hidden_information or before.current_player() == seat or len(alike) == 1
+        name = before.action_to_string(before.current_player(), taken) if known else None
+        steps.append(Step(before.current_player(), taken, name, before, after))
+    return steps
+
+
+def test_the_story_of_a_game_can_be_told_in_pieces(string: str, rules: Rules) -> None:
+    spec = spec_of(string)
+    for seed in range(2):
+        seat = seed % rules.num_players()
+        steps = steps_of(rules, seed, seat, greedy=seed == 0)
+        pieces = [steps[i : i + 7] for i in range(0, min(len(steps), 700), 7)]
+        lines = [line for piece in pieces for line in spec.tell(piece, seat)]
+        assert lines
+        for line in lines:
+            assert -1 <= line.seat < rules.num_players()
+            assert line.text.strip()
+            assert "None" not in line.text
+
+
+def test_the_story_gives_nothing_away(string: str, rules: Rules) -> None:
+    """Steps that a seat cannot tell apart are told alike."""
+    if not rules.hidden_information:
+        return
+    spec = spec_of(string)
+    for seed in range(2):
+        seat = seed % rules.num_players()
+        for step in steps_of(rules, seed, seat, greedy=seed == 1)[:300]:
+            if step.name is not None:
+                continue
+            told = spec.tell([step], seat)
+            for action in step.before.legal_actions():
+                other = step.before.child(action)
+                if other.info_key(seat) == step.after.info_key(seat):
+                    assert spec.tell([Step(step.seat, action, None, step.before, other)], seat) == told
+
+
+def test_what_can_be_looked_up_has_words(string: str, rules: Rules) -> None:
+    spec = spec_of(string)
+    for position in inspected(rules, 3)[::20]:
+        for name, text in spec.look_up(position, 0).items():
+            assert name.strip()
+            assert text.strip()

@@ -33,16 +33,24 @@ def test_the_table_shows_cards_dice_armies_and_choices() -> None:
         }
     )
     text = shown(position)
-    for part in ("Marsh Toad", "Stone Gargoyle", "☀ ☀ ☾ ☾", "can be beaten", "player 0 (you)", "reconstructed"):
+    for part in ("Marsh Toad", "Stone Gargoyle", "☀ ☀ ☾ ☾", "can be beaten", "seat 1", "reconstructed"):
         assert part in text
-    assert "beat Marsh Toad" in text
-    assert "beat Stone Gargoyle" not in text
-    assert "add 5 to 6" in text
     assert "free rerolls left: 1" in text
     # Two pairs or four of a kind from 2 2 3 4 5 with one reroll. Keeping 2 2 3 and rolling two dice: any pair (6 of
     # 36, two twos among them) or one 3 and another (11 of 36, two threes counted already): 16 of 36.
     # Keeping 2 2 and rolling three: a pair of another number, or two twos: no better.
     assert "44.4% by the dice" in text
+
+
+def test_the_menu_begins_with_what_wins_and_ends_with_giving_up() -> None:
+    rules = SPEC.make_rules({"scenario": "tiny"})
+    position = rules.from_dict({"deck": [], "quest": ["Marsh Toad"], "armies": [{"add": 1}], "dice": [2, 2, 3, 4, 5]})
+    words = list(SPEC.options(position).values())
+    assert words[0].startswith("beat Marsh Toad (")
+    assert words[-1] == "take nothing and lose the game"
+    assert "use a card, add: a 5 becomes 6" in words
+    assert "keep 2 2, roll 3 again" in words
+    assert "You have rolled 2 2 3 4 5" in SPEC.ask(position)
 
 
 def test_the_end_says_how_it_ended() -> None:

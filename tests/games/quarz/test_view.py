@@ -10,7 +10,7 @@ from rich.console import Console
 
 import games
 from engine_ext.rng import Stream
-from games.quarz.view import board_svg, board_text, edges_of, render
+from games.quarz.view import board_svg, board_text, edges_of, monograms, render
 from tests.experiments.command import quandary
 from tests.games.quarz.test_cases import position_of, rules_for
 
@@ -28,8 +28,30 @@ def test_the_board_in_the_terminal() -> None:
     rules = rules_for()
     position = position_of(rules, {"P1.1": {"at": [0, 0]}, "tiles": {"1,0": ["brook", 3], "-1,0": ["shard", 0]}})
     lines = board_text(rules.board, rules.content, rules.scene(position, 0)).plain.splitlines()
-    assert "    │       # 1a  * ≈       │       │" in lines
-    assert "    │       #  alt  ≈       │       │" in lines
+    pencil = "Mp"  # the Mummified Pencil, seat 0's first monster
+    assert f"    │       #{pencil}    *≈       │       │" in lines
+    assert "    │D1     #D2 alt ≈D3     │D4     │" in lines
+
+
+def test_fields_are_named_as_on_a_chess_board() -> None:
+    """Rows from the top, fields from the left: (2,-3) is the topmost field of the 2-player board, the
+    altar (0,0) the second of the four in the fourth row."""
+    board = rules_for().board
+    names = {cell: board.field_names[number] for cell, number in board.number.items()}
+    assert (names[2, -3], names[-1, 0], names[0, 0], names[1, 0], names[-1, 3]) == ("A1", "D1", "D2", "D3", "G1")
+    for each in rules_for().content.boards.values():
+        assert len(set(each.field_names)) == len(each.cells)
+
+
+def test_every_monster_has_initials_of_its_own() -> None:
+    assert monograms(["Soda Squid", "Sad Snake", "Bookworm", "Bo"]) == {
+        "Soda Squid": "Ss",
+        "Sad Snake": "Sa",
+        "Bookworm": "Bo",
+        "Bo": "B0",
+    }
+    marks = monograms(monster.name for monster in rules_for().content.monsters)
+    assert len(set(marks.values())) == 16
 
 
 @pytest.mark.parametrize("name", ["2p", "3p", "4p", "4p_alt_hexagon", "3p_alt_hexagon"])
@@ -52,6 +74,9 @@ def test_the_svg_shows_edges_and_monsters() -> None:
     assert sorted(edges.values()) == ["crystal"] * 2 + ["water"] * 4
     root = ElementTree.fromstring(board_svg(rules.board, rules.content, scene))
     assert len(list(root.iter(f"{SVG}circle"))) == 6
+    names = [text.text for text in root.iter(f"{SVG}text")]
+    assert "D2 altar" in names
+    assert {"Mp", "Wc", "Tb"} <= set(names)
     titles = [line[0].text for line in root.iter(f"{SVG}line")]
     assert sorted(str(title) for title in titles) == sorted(edges.values())
 

@@ -1,0 +1,49 @@
+"""What Kuhn poker says to people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine_ext.position import Position
+from games.words import NOBODY, Line, Step, Words, who
+
+PASS, BET = 0, 1
+
+
+def _facing_bet(position: Position) -> bool:
+    return bool(position.to_dict()["bids"].endswith("b"))
+
+
+def _ask(position: Position) -> str:
+    card = position.to_dict()["cards"][position.current_player()]
+    start = f"You hold the {card} of 0, 1, 2, and 1 chip of each player is in the pot"
+    if _facing_bet(position):
+        return f"{start}; your rival has bet 1 more: do you call?"
+    return f"{start}: do you bet 1 more?"
+
+
+def _options(position: Position) -> Mapping[int, str]:
+    if _facing_bet(position):
+        return {BET: "bet: call, and the higher card takes the pot", PASS: "pass: fold and lose 1"}
+    return {BET: "bet 1", PASS: "pass"}
+
+
+def _tell(steps: Sequence[Step], seat: int) -> list[Line]:
+    lines = []
+    for step in steps:
+        if step.seat != NOBODY:
+            facing = _facing_bet(step.before)
+            done = (("folded", "called") if facing else ("passed", "bet 1"))[step.action]
+            lines.append(Line(step.seat, done))
+        else:
+            dealt = sum(card is not None for card in step.after.to_dict()["cards"]) - 1
+            shown = "(hidden from you)" if dealt != seat else f"the {step.action}"
+            lines.append(Line(NOBODY, f"dealt {who(dealt, seat)} a card: {shown}"))
+        if step.after.is_terminal():
+            cards = step.after.to_dict()["cards"]
+            if step.action == BET or not _facing_bet(step.before):
+                lines.append(Line(NOBODY, f"cards shown: seat 0 had the {cards[0]}, seat 1 the {cards[1]}"))
+    return lines
+
+
+WORDS = Words(ask=_ask, options=_options, tell=_tell)

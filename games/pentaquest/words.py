@@ -1,0 +1,162 @@
+"""What Pentaquest says to people: the question, the options and the story. Nothing in it is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, cast
+
+from engine_ext.position import Position
+from games.pentaquest.cards import Card
+from games.pentaquest.rules import PentaquestRules
+from games.words import NOBODY, Line, Step, Words, count, join, who
+
+MEANINGS = {
+    "add": "one die up by 1",
+    "sub": "one die down by 1",
+    "addsub": "one die up or down by 1",
+    "reroll": "any dice again",
+    "mirror": "one die to its other side (1-6, 2-5, 3-4)",
+}
+
+
+def requirement_words(card: Card) -> str:
+    """What a card asks for: `4 5 6`, `☀ ☀ ☾ ☾`; alternatives with `or`."""
+    ways = []
+    for part in card.requires:
+        signs = [str(face) for face, n in enumerate(part.numbers, 1) for _ in range(n)]
+        ways.append(" ".join(signs + ["☀"] * part.suns + ["☾"] * part.moons))
+    return " or ".join(ways)
+
+
+def _cards(position: Position) -> dict[str, Card]:
+    rules = cast(PentaquestRules, position.rules)
+    return {kind[0].name: kind[0] for kind in rules.kinds}
+
+
+# ---- the question and the options ----------------------------------------------------------------
+
+
+def ask(position: Position) -> str:
+    """What the seat to move has to decide."""
+    state = position.to_dict()
+    if state["step"] == "forfeit":
+        return "Nothing beaten: which card leaves your army?"
+    dice = " ".join(map(str, state["dice"]))
+    beaten = len(cast(PentaquestRules, position.rules).beaten_kinds(position))
+    start = f"You have rolled {dice}"
+    rerolls = f", {count(state['rerolls'], 'free reroll')} left" if state["rerolls"] else ""
+    if beaten:
+        return f"{start}{rerolls}: take a creature that this beats, or change the dice?"
+    return f"{start}, which beats nothing yet{rerolls}: change the dice, or give up?"
+
+
+def options(position: Position) -> Mapping[int, str]:
+    """Creatures first, then rerolls and army cards; what gives up comes last."""
+    state, cards = position.to_dict(), _cards(position)
+    alone = position.num_players() == 1
+    groups: list[dict[int, str]] = [{}, {}, {}]
+    for action in position.legal_actions():
+        name = position.action_to_string(action)
+        verb, _, rest = name.partition(" ")
+        if verb == "pass":
+            beaten = cast(PentaquestRules, position.rules).beaten_kinds(position)
+            loses = " and lose the game" if alone else " the turn"
+            groups[2][action] = ("take nothing" if beaten else "give up") + (loses if alone or not beaten else "")
+        elif verb == "beat":
+            card = cards[rest]
+            groups[0][action] = f"beat {rest} ({requirement_words(card)}): {card.symbol} for your army"
+        elif verb == "discard":
+            groups[1][action] = f"discard {rest} ({MEANINGS[rest]})"
+        elif verb.startswith("reroll"):
+            kept = name.partition("keep ")[2]
+            n = len(state["dice"]) - (0 if kept == "none" else len(kept.split()))
+            text = f"roll all {n} again" if kept == "none" else f"keep {kept}, roll {n} again"
+            groups[1][action] = text if verb == "reroll," else f"use a reroll card: {text}"
+        else:
+            source, _, goal = rest.partition(" to ")
+            groups[1][action] = f"use a card, {verb}: a {source} becomes {goal}"
+    return groups[0] | groups[1] | groups[2]
+
+
+# ---- the story -----------------------------------------------------------------------------------
+
+
+def tell(steps: Sequence[Step], seat: int) -> list[Line]:
+    """Rolls, creatures beaten, cards used and lost, and the end."""
+    if not steps:
+        return []
+    lines: list[Line] = []
+    drawn: list[str] = []
+    states = [step.before.to_dict() for step in steps] + [steps[-1].after.to_dict()]
+    alone = steps[0].before.num_players() == 1
+    for step, (before, after) in zip(steps, pairwise(states), strict=True):
+        player = before["seat"]
+        verb, _, rest = str(step.name).partition(" ")
+        if verb == "draw":
+            drawn.append(rest)
+        elif drawn:
+            lines.append(_drawn(drawn))
+            drawn = []
+        if verb == "roll":
+            kept = before["dice"]
+            lines.append(Line(player, f"rolled {rest}" + (f", kept {' '.join(map(str, kept))}" if kept else "")))
+        elif verb == "beat":
+            lines.append(Line(player, f"beat {rest}"))
+        elif verb == "pass":
+            lines.append(Line(player, "took nothing"))
+        elif verb == "discard":
+            lines.append(Line(player, f"lost a card, {rest}"))
+        elif step.name and step.name.startswith("reroll card"):
+            lines.append(Line(player, "used a reroll card"))
+        elif verb in MEANINGS and verb != "reroll":
+            lines.append(Line(player, f"used a card, {verb}: {rest}"))
+        lines += _arrived(before, after)
+        if step.after.is_terminal():
+            lines.append(Line(NOBODY, _end(step.after, after, alone, seat)))
+        elif after["seat"] != before["seat"]:
+            whose_turn = "your turn" if after["seat"] == seat else f"the turn of seat {after['seat']}"
+            lines.append(Line(NOBODY, whose_turn))
+        elif alone and after["turn"] != before["turn"]:
+            lines.append(Line(NOBODY, f"turn {after['turn'] + 1}"))
+    if drawn:
+        lines.append(_drawn(drawn))
+    return lines
+
+
+def _drawn(names: Sequence[str]) -> Line:
+    return Line(NOBODY, f"{join(names)} came into the quest area")
+
+
+def _arrived(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Line]:
+    """The deck's last card comes without a draw: there is no choice in it."""
+    if before["step"] != "draw" and len(before["deck"]) == 1 and not after["deck"] and after["step"] != "over":
+        return [_drawn(before["deck"])]
+    return []
+
+
+def _end(position: Position, state: Mapping[str, Any], alone: bool, seat: int) -> str:
+    won = not state["deck"] and not state["quest"]
+    if alone:
+        return (
+            f"the deck is beaten: {count(sum(state['armies'][0].values()), 'card')} kept" if won else "the game is lost"
+        )
+    captured = [sum(army.values()) + used for army, used in zip(state["armies"], state["discards"], strict=True)]
+    return "the game is over; captured: " + join([f"{who(k, seat)} {n}" for k, n in enumerate(captured)])
+
+
+# ---- what can be looked up -----------------------------------------------------------------------
+
+
+def look_up(position: Position, seat: int) -> Mapping[str, str]:
+    """Every creature of the deck in play, and what the army symbols do."""
+    del seat
+    known = {
+        name: f"needs {requirement_words(card)}; {card.symbol}: {MEANINGS[card.symbol]}; {card.provenance}"
+        for name, card in _cards(position).items()
+    }
+    signs = "☀ ☀: two dice of one number, whichever; ☾ ☾: likewise, the same number or another"
+    return known | {f"card {symbol}": meaning for symbol, meaning in MEANINGS.items()} | {"suns and moons": signs}
+
+
+WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up)

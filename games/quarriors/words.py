@@ -1,0 +1,576 @@
+"""What Quarriors says to people: the question on top of the stack, its options, and the story.
+
+Nothing in Quarriors is hidden, so everything is read from `to_dict` and `QuarriorsRules.figures`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, cast
+
+from engine_ext.position import Position
+from games.quarriors.cards import Card, Die, Face, card_text
+from games.quarriors.rules import QuarriorsRules
+from games.words import NOBODY, Line, Step, Words, count, join, who, whose
+
+
+class _Table:
+    """A position with its names.
+
+    Args:
+        position: the position.
+        seat: who listens.
+    """
+
+    def __init__(self, position: Position, seat: int) -> None:
+        self.rules = cast(QuarriorsRules, position.rules)
+        self.sets = self.rules.sets
+        self.seat = seat
+        self.state = position.to_dict()
+        self.figures = self.rules.figures(position)
+        self.active = int(self.state["active"])
+        self.pending = self.state["pending"]
+        self.over = position.is_terminal()
+        self.cards = {self.sets.cards[each["card"]].die: self.sets.cards[each["card"]] for each in self.state["wilds"]}
+        self.stock = {self.sets.cards[each["card"]].die: int(each["dice"]) for each in self.state["wilds"]}
+
+    @property
+    def frame(self) -> list[Any]:
+        """The question: its name and three arguments."""
+        stack = self.pending.get("stack") or [["", 0, 0, 0]]
+        return list(stack[-1])
+
+    def card(self, name: str) -> str:
+        """A class of dice by its card's name, where the Wilds have one."""
+        return self.cards[name].name if name in self.cards else name
+
+    def die(self, name: str) -> Die:
+        """A class of dice."""
+        return self.sets.dice[name]
+
+    def shown(self, entry: Mapping[str, Any]) -> str:
+        """A die with what it shows, attached spells and changes: `Assistant (level 1, 1/2)`."""
+        name = self.card(entry["die"])
+        if entry["face"] is None:
+            return name
+        if entry["face"] >= len(self.die(entry["die"]).faces):  # the engine's face of an Anchored Spell
+            return f"the Anchored Spell of {name}"
+        text = f"{name} ({face_words(self.die(entry['die']).faces[entry['face']])})"
+        if "copy" in entry:
+            text += f" as {self.shown(entry['copy'])}"
+        for key, word in (("attack", "attack"), ("defense", "defence")):
+            if entry.get(key):
+                text += f", {word} {entry[key]:+d}"
+        return text + "".join(f" with {self.shown(spell)}" for spell in entry.get("attached", []))
+
+    def face(self, name: str, face: int) -> str:
+        """A die of a class with this face."""
+        return self.shown({"die": name, "face": face})
+
+    def creatures(self, seat: int) -> list[dict[str, Any]]:
+        """The seat's creatures without the locked one, in the order of `to_dict`."""
+        ready = self.state["players"][seat]["ready"]
+        return [each for each in ready if "copy" in each or self.die(each["die"]).faces[each["face"]].creature]
+
+    def creature(self, seat: int, name: str, face: int, number: int) -> str:
+        """The creature that an action calls `creature seat name face #number`, with its defence now."""
+        values = self.figures["values"][seat]
+        k, previous = -1, None
+        for each, (_, defence) in zip(self.creatures(seat), values, strict=False):
+            if each["die"] != name or each["face"] != face:
+                continue
+            k += previous is None or each != previous
+            previous = each
+            if k == number:
+                printed = self.die(name).faces[face].defense
+                now = f", defence {defence} now" if defence != printed else ""
+                return self.shown(each) + now
+        return self.face(name, face)
+
+    @property
+    def quiddity(self) -> str:
+        """What the active seat can pay with."""
+        available = {name: n for name, n in self.figures["available"].items() if n}
+        if set(available) <= {"normal"}:
+            return f"{available.get('normal', 0)} Quiddity"
+        return join([f"{n} {name}" for name, n in available.items()]) + " Quiddity"
+
+
+def face_words(face: Face) -> str:
+    """What a face shows, in words: `2 Quiddity`, `level 1, 1/2`, `spell *`."""
+    parts = []
+    if face.quiddity:
+        parts.append(f"{face.quiddity} {'' if face.flavour == 'normal' else face.flavour + ' '}Quiddity")
+    if face.draw:
+        parts.append(f"draw {face.draw}")
+    if face.reroll:
+        parts.append("roll again")
+    if face.creature:
+        parts.append(f"level {face.level}, {face.attack}/{face.defense}")
+    parts += [
+        word for word, there in (("spell", face.spell), ("lock", face.lock), ("card effect", face.effect)) if there
+    ]
+    return (" or " if face.one_of else " and ").join(parts or ["blank"]) + (
+        " " + "*" * face.bursts if face.bursts else ""
+    )
+
+
+# ---- the question --------------------------------------------------------------------------------
+
+_PLAIN = {
+    "recopy": "Before scoring: does your copying creature become a copy of another?",
+    "cullspells": "Your creature scored: return spell dice to their cards for Glory?",
+    "ability": "Several creatures scored: whose ability comes next?",
+    "cull": "A creature of yours scored: return a die of your Used Pile to its card (cull), to be rid of it?",
+    "cullup": "Return a die of your Used Pile to its card (cull)?",
+    "clean": "Your turn ends: discard a readied spell?",
+    "swap": "Which die of a rival's Used Pile do you take for yours?",
+    "take": "Which die do you take from the Wilds?",
+    "culltake": "Which die do you take for the culled one?",
+    "fetch": "Which used creature die do you take into the pool?",
+    "rotate": "To which face does it turn?",
+    "spellhost": "From which creature is the spell taken?",
+    "lock": "A Lock face must be locked: which one?",
+    "zero": "Which attacker do you weaken to 0?",
+    "return": "Which destroyed creature returns?",
+    "between": "Between two defenders: do you cast a spell?",
+}
+
+
+def ask(position: Position) -> str:
+    """The question on top of the stack."""
+    t = _Table(position, position.current_player())
+    op, a, b, _ = t.frame
+    doing = str(op)
+    if doing == "culltake" and position.action_to_string(position.legal_actions()[0]).startswith("cull"):
+        return f"Cull a die of your Used Pile, and take one that costs at most {a} more?"
+    if doing in _PLAIN:
+        return _PLAIN[doing]
+    if doing in ("use", "fresh"):
+        return "You have rolled faces that work at once: use one, or go on?"
+    if doing == "main":
+        extra = t.figures["surcharge"]
+        dearer = f", and each costs {extra} more" if extra else ""
+        return (
+            f"You have {t.quiddity}: summon creatures (for their level{dearer}), cast spells, or go on to the attack?"
+        )
+    if doing == "capture":
+        captures = count(t.state["captures"], "die", "dice")
+        return f"You have {t.quiddity} left: buy a die ({captures} allowed)?"
+    if doing == "reroll":
+        return f"Roll other dice again: which one ({count(int(a), 'more', 'more')})?"
+    if doing == "surcharge":
+        return f"{who(t.active, t.seat)} is about to summon: does your copying creature make that dearer?"
+    if doing == "window":
+        return f"{_attack_words(t)}: do you answer with a spell?"
+    if doing == "defend":
+        return f"{_attack_words(t)}, {t.pending.get('rem', 0)} left: which of your creatures stands up to it?"
+    if doing == "event":
+        doomed = [t.shown(each) for each in t.creatures(t.seat) if "doomed" in each.get("marks", ())]
+        if not doomed:
+            return "Destroyed creatures are on their way: what happens to yours?"
+        return f"{join(doomed)} will be destroyed: do you answer?"
+    if doing == "copy":
+        return "Which creature does yours become a copy of?"
+    if doing == "target":
+        return f"{t.shown(t.figures['cause'])}: at which creature?"
+    if doing == "host":
+        return f"{t.shown(t.figures['cause'])}: to which of your creatures is it attached?"
+    if doing == "pay":
+        flavour = ("", "light ", "dark ")[int(b)] if int(b) < 3 else ""
+        need = f", at least 1 of it {flavour.strip()}" if flavour else ""
+        return f"A price of {a} Quiddity{need}: which do you pay with?"
+    if t.figures["cause"] is not None:
+        return f"{t.shown(t.figures['cause'])}: which one?"
+    return "What do you do?"
+
+
+def _attack_words(t: _Table) -> str:
+    total = sum(record[0] for record in t.pending.get("records", []))
+    return f"{who(t.active, t.seat)} attacks with {total} in all"
+
+
+# ---- the options ---------------------------------------------------------------------------------
+
+_DIE = r"(?P<die>.+?) (?P<face>\d)"
+_PATTERNS = {
+    "use": re.compile(rf"use {_DIE}(?P<part>: .+)?"),
+    "reroll": re.compile(rf"reroll {_DIE}"),
+    "summon": re.compile(rf"summon {_DIE}"),
+    "cast": re.compile(rf"cast {_DIE}"),
+    "ready": re.compile(rf"ready {_DIE}"),
+    "discard": re.compile(rf"discard {_DIE}"),
+    "copy": re.compile(rf"copy {_DIE}"),
+    "rotate": re.compile(rf"rotate {_DIE}"),
+    "resolve": re.compile(rf"resolve {_DIE}(?: of (?P<copier>.+))?"),
+    "cull ready": re.compile(rf"cull ready {_DIE}"),
+    "cull attached": re.compile(rf"cull attached {_DIE}"),
+    "cull pool": re.compile(r"cull pool (?P<die>.+)"),
+    "cull": re.compile(r"cull (?P<die>.+)"),
+    "take": re.compile(r"take (?P<die>.+)"),
+    "fetch": re.compile(r"fetch (?P<die>.+)"),
+    "swap": re.compile(r"swap (?P<die>.+) with (?P<seat>\d)"),
+    "discounted": re.compile(r"capture (?P<die>.+) discounted"),
+    "capture": re.compile(r"capture (?P<die>.+)"),
+    "spell": re.compile(rf"spell (?P<seat>\d) {_DIE}"),
+    "attached": re.compile(rf"attached (?P<seat>\d) {_DIE}"),
+    "creature": re.compile(rf"creature (?P<seat>\d) {_DIE} #(?P<number>\d+)"),
+    "return": re.compile(rf"return {_DIE} #(?P<number>\d+)"),
+    "anchored": re.compile(r"anchored (?P<die>.+)"),
+    "pay": re.compile(r"pay (?P<light>\d+) light (?P<dark>\d+) dark"),
+    "lock with": re.compile(rf"lock {_DIE} with (?P<seat>\d)"),
+    "lock": re.compile(rf"lock {_DIE}"),
+    "unlock": re.compile(r"unlock (?P<seat>\d)"),
+    "recopy": re.compile(r"recopy (?P<number>\d+)"),
+    "to": re.compile(r"to (?P<die>pool|aside)"),
+}
+
+
+def parse(name: str) -> tuple[str, dict[str, Any]]:
+    """An action's name as its family and its arguments."""
+    for family, pattern in _PATTERNS.items():
+        found = pattern.fullmatch(name)
+        if found:
+            parts: dict[str, Any] = found.groupdict()
+            numbers = ("face", "seat", "number", "light", "dark")
+            return family, {key: int(value) if key in numbers else value for key, value in parts.items()}
+    return name, {}
+
+
+def options(position: Position) -> Mapping[int, str]:
+    """Every legal action in words; what ends or declines comes last."""
+    t = _Table(position, position.current_player())
+    made: dict[int, str] = {}
+    last: dict[int, str] = {}
+    for action in position.legal_actions():
+        name = position.action_to_string(action)
+        family, parts = parse(name)
+        (last if family == "done" else made)[action] = _option(t, family, parts)
+    made |= last
+    twice = {text for text, n in Counter(made.values()).items() if n > 1}
+    # Dice that look alike and differ in something no word names keep the end of their names.
+    return {
+        action: f"{text} {position.action_to_string(action).rsplit(' ', 1)[1]}" if text in twice else text
+        for action, text in made.items()
+    }
+
+
+def _priced(t: _Table, name: str, cost: int) -> str:
+    card = t.cards[name]
+    price = max(0, cost - int(t.pending.get("discount", 0)))
+    facts = [count(t.stock[name], "die", "dice") + " left"]
+    if card.glory:
+        facts.append(f"{card.glory} Glory when it scores")
+    text = f": {card_text(card)}" if card.effects or card.anchored else ""
+    return f"{card.name} for {price} Quiddity ({', '.join(facts)}){text}"
+
+
+def _of_card(t: _Table, name: str) -> str:
+    """What a die's card says, after a colon."""
+    card = t.cards.get(name)
+    return f": {card_text(card)}" if card is not None and (card.effects or card.anchored) else ""
+
+
+def _done(t: _Table) -> str:
+    doing = str(t.frame[0])
+    return {
+        "main": "go on to the attack",
+        "use": "go on",
+        "fresh": "use none of them",
+        "capture": "buy nothing more",
+        "clean": "keep the spells",
+        "cull": "cull nothing",
+        "cullup": "cull nothing",
+        "defend": "no more",
+        "window": "no answer",
+        "event": "no answer",
+        "reroll": "no more dice",
+        "recopy": "stay as it is",
+        "surcharge": "stay as it is",
+        "ability": "drop the rest",
+    }.get(doing, "no, go on")
+
+
+def _option(t: _Table, family: str, parts: dict[str, Any]) -> str:
+    name, face, seat = parts.get("die", ""), parts.get("face", 0), parts.get("seat", 0)
+    if family == "done":
+        return _done(t)
+    if family == "summon":
+        level = t.die(name).faces[face].level + t.figures["surcharge"]
+        glory = f", {t.cards[name].glory} Glory when it scores" if name in t.cards and t.cards[name].glory else ""
+        return f"summon {t.face(name, face)} for {level} Quiddity{glory}{_of_card(t, name)}"
+    if family == "capture":
+        return "capture " + _priced(t, name, t.cards[name].cost)
+    if family == "discounted":
+        return "capture with the discount " + _priced(t, name, t.cards[name].discounted)
+    if family == "use":
+        return f"use {t.face(name, face)}{(parts['part'] or '').replace(':', ',')}{_of_card(t, name)}"
+    if family in ("cast", "ready"):
+        return f"{family} {t.face(name, face)}{_of_card(t, name)}"
+    if family == "reroll":
+        return f"roll {t.face(name, face)} again"
+    if family == "creature":
+        whom = "" if seat == t.seat and t.frame[0] in ("defend", "host") else f"{whose(seat, t.seat)} "
+        return whom + t.creature(seat, name, face, parts["number"])
+    if family == "return":
+        return f"pay for the return of {t.creature(t.seat, name, face, parts['number'])}"
+    if family in ("spell", "attached"):
+        return f"{whose(seat, t.seat)} {'readied' if family == 'spell' else 'attached'} {t.face(name, face)}"
+    if family in ("discard", "copy", "rotate"):
+        verb = {"discard": "discard", "copy": "become a copy of", "rotate": "turn to"}[family]
+        return f"{verb} {t.face(name, face)}"
+    if family == "resolve":
+        copier = f", copied by {t.card(parts['copier'])}" if parts["copier"] else ""
+        return f"{t.face(name, face)}{copier}{_of_card(t, name)}"
+    if family.startswith("cull"):
+        where = {"cull ready": "readied ", "cull attached": "attached ", "cull pool": "unrolled "}.get(family, "used ")
+        shown = t.face(name, face) if "face" in parts else t.card(name)
+        return f"cull the {where}{shown}"
+    if family == "take":
+        return "take " + (_priced(t, name, 0).replace(" for 0 Quiddity", "") if name in t.cards else name)
+    if family == "fetch":
+        return f"fetch {t.card(name)}"
+    if family == "swap":
+        return f"take {whose(seat, t.seat)} used {t.card(name)} for it"
+    if family == "anchored":
+        card = t.cards[name]
+        return f"use the Anchored Spell of {card.name}: {card_text(card).rpartition('anchored, ')[2]}"
+    if family == "pay":
+        light, dark = parts["light"], parts["dark"]
+        return f"{light} light, {dark} dark, the rest normal Quiddity"
+    if family == "lock":
+        return f"lock {t.face(name, face)}{_of_card(t, name)}"
+    if family == "lock with":
+        return f"lock {t.face(name, face)} with seat {seat}{_of_card(t, name)}"
+    if family == "unlock":
+        locked = t.state["players"][seat].get("locked")
+        return f"unlock {whose(seat, t.seat)} {t.shown(locked) if locked else 'die'} for 2 Quiddity"
+    if family == "recopy":
+        return f"let your copying creature number {parts['number'] + 1} copy another"
+    return {"pool": "destroyed dice go to your pool", "aside": "destroyed dice are set aside"}.get(name, family)
+
+
+# ---- the story -----------------------------------------------------------------------------------
+
+
+def tell(steps: Sequence[Step], seat: int) -> list[Line]:
+    """The steps in words: what was rolled, summoned, cast, attacked with, lost, scored and captured."""
+    lines: list[Line] = []
+    rolls: dict[str, list[str]] = {}
+    dealt: list[str] = []
+    roller = NOBODY
+    tables = [_Table(step.before, seat) for step in steps] + [_Table(steps[-1].after, seat)] if steps else []
+
+    def flush() -> None:
+        nonlocal rolls, dealt
+        if dealt:
+            lines.append(Line(NOBODY, f"dealt to the Wilds: {join(dealt)}"))
+        if rolls:
+            lines.append(Line(roller, "rolled " + "; ".join(f"{name}: {', '.join(f)}" for name, f in rolls.items())))
+        rolls, dealt = {}, []
+
+    for step, (before, after) in zip(steps, pairwise(tables), strict=True):
+        if step.seat == NOBODY:
+            kind, _, rest = str(before.rules.outcome_name(step.action)).partition(" ")
+            if kind == "deal":
+                dealt.append(rest)
+            elif kind == "roll":
+                name, _, faces = rest.rpartition(": ")
+                roller = before.active
+                rolls.setdefault(before.card(name), []).extend(_rolled(before, name, faces))
+        else:
+            flush()
+            text = _told(before, *parse(str(step.name)), step.seat)
+            if text:
+                lines.append(Line(step.seat, text))
+        changes = _changes(before, after)
+        if changes:
+            flush()
+            lines += changes
+    flush()
+    return lines
+
+
+def _rolled(t: _Table, name: str, faces: str) -> list[str]:
+    """`0x3 5x1` in words: `3 × 1 Quiddity`, `2 Quiddity`."""
+    shown = []
+    for part in faces.split():
+        face, _, n = part.partition("x")
+        words = face_words(t.die(name).faces[int(face)])
+        shown.append(words if n == "1" else f"{n} × {words}")
+    return shown
+
+
+def _told(t: _Table, family: str, parts: dict[str, Any], seat: int) -> str:
+    """A decision in the past tense; empty where what came of it says enough."""
+    name, face = parts.get("die", ""), parts.get("face", 0)
+    other = parts.get("seat", 0)
+    doing = str(t.frame[0])
+    if family == "done" or family.startswith("to") or family in ("pay", "recopy"):
+        return ""
+    if family == "summon":
+        return f"summoned {t.face(name, face)}"
+    if family in ("capture", "discounted"):
+        cost = t.cards[name].cost if family == "capture" else t.cards[name].discounted
+        price = max(0, cost - int(t.pending.get("discount", 0)))
+        return f"captured {t.card(name)} for {price} Quiddity ({t.stock[name] - 1} left)"
+    if family == "creature":
+        if doing == "defend":
+            return ""
+        verb = {"host": "attached it to", "return": "brought back"}.get(doing, "chose")
+        return f"{verb} {whose(other, t.seat) + ' ' if other != seat else ''}{t.face(name, face)}"
+    if family == "use":
+        return f"used {t.face(name, face)}"
+    if family == "reroll":
+        return f"rolled {t.face(name, face)} again"
+    if family.startswith("cull"):
+        return f"culled {t.card(name)}"
+    if family in ("spell", "attached"):
+        return f"chose {whose(other, t.seat)} {t.face(name, face)}"
+    if family == "swap":
+        return f"took {whose(other, t.seat)} used {t.card(name)} in exchange"
+    if family == "lock with":
+        return f"locked {t.face(name, face)} with {who(other, t.seat)}"
+    if family == "unlock":
+        return f"paid off {whose(other, t.seat)} locked die"
+    past = {
+        "cast": "cast",
+        "ready": "readied",
+        "discard": "discarded",
+        "copy": "copied",
+        "rotate": "turned it to",
+        "resolve": "used the ability of",
+        "take": "took",
+        "fetch": "fetched",
+        "return": "paid for the return of",
+        "anchored": "used the Anchored Spell of",
+        "lock": "locked",
+    }
+    shown = t.face(name, face) if "face" in parts else t.card(name)
+    return f"{past[family]} {shown}" if family in past else ""
+
+
+def _attack_phase(t: _Table) -> int:
+    return 4 if t.state["edition"] == "base" else 3
+
+
+def _changes(before: _Table, after: _Table) -> list[Line]:
+    """What a step brought about: the attack, creatures lost or scored, Glory, the turn, the end."""
+    old, new = before.state, after.state
+    passed = new["turn"] != old["turn"]
+    lines = _attack(before, after, passed)
+    scores: list[Line] = []
+    for seat, (was, now) in enumerate(zip(old["players"], new["players"], strict=True)):
+        gained = int(now["glory"]) - int(was["glory"])
+        gone = Counter(each["die"] for each in before.creatures(seat))
+        gone -= Counter(each["die"] for each in after.creatures(seat))
+        lost, scored = _fate(before, after, seat, gone, gained, passed)
+        if lost:
+            lines.append(Line(seat, f"lost {_named(before, lost)}"))
+        if scored or gained:
+            by = f" with {_named(before, scored)}" if scored else ""
+            told = scores if passed and seat == after.active else lines  # phase 1 of the next turn
+            told.append(Line(seat, f"scored {gained} Glory{by}: {now['glory']} now"))
+    if passed and (scores or not after.over):
+        begins = "your turn" if after.active == after.seat else f"the turn of seat {after.active}"
+        lines.append(Line(NOBODY, f"turn {new['turn'] + 1}: {begins}"))
+    lines += scores
+    if after.over:
+        glory = join([f"{who(seat, after.seat)} {each['glory']}" for seat, each in enumerate(new["players"])])
+        lines.append(Line(NOBODY, f"the game is over; Glory: {glory}"))
+    return lines
+
+
+def _named(t: _Table, dice: Counter[str]) -> str:
+    return join([t.card(name) if n == 1 else f"{n} {t.card(name)}" for name, n in dice.items()])
+
+
+def _fate(
+    before: _Table, after: _Table, seat: int, gone: Counter[str], gained: int, passed: bool
+) -> tuple[Counter[str], Counter[str]]:
+    """Which creatures of a seat were lost and which scored in one step.
+
+    Creatures leave the Ready Area by scoring in phase 1 of their owner's turn, or destroyed. One step
+    can hold both: an attack, and then the next player's scoring. An attack that asks nobody destroys
+    none of a defender's creatures, all of them, or some of several that are alike, so the Glory
+    gained tells them apart.
+    """
+    if not gone:
+        return Counter(), Counter()
+    scoring = after.active == seat and (passed or int(before.state["phase"]) <= 1)
+    if not scoring:
+        return gone, Counter()
+    if not passed:
+        return Counter(), gone
+    worth = {name: before.cards[name].glory if name in before.cards else 0 for name in gone}
+    if len(gone) == 1:
+        ((name, n),) = gone.items()
+        survived = min(n, gained // worth[name]) if worth[name] else n
+        return Counter({name: n - survived} if n > survived else {}), Counter({name: survived} if survived else {})
+    return (Counter(), gone) if gained else (gone, Counter())
+
+
+def _attack(before: _Table, after: _Table, passed: bool) -> list[Line]:
+    """The attack, where it began in this step and somebody had to fear it."""
+    phase = _attack_phase(before)
+    began = int(before.state["phase"]) < phase and (passed or int(after.state["phase"]) >= phase)
+    began = began and int(before.state["phase"]) > 0
+    if not began or (after.over and not passed):
+        return []
+    seat = before.active
+    rivals = [k for k in range(len(before.state["players"])) if k != seat]
+    if not any(before.creatures(k) for k in rivals):
+        return []
+    records = after.pending.get("records", [])
+    attackers = after.creatures(seat)  # they stay until their owner's next turn
+    if not attackers:
+        return []
+    if records:
+        total = sum(record[0] for record in records)
+    else:
+        source = before if passed and len(before.creatures(seat)) == len(attackers) else after
+        total = sum(attack for attack, _ in source.figures["values"][seat])
+    names = _named(after, Counter(each["die"] for each in attackers))
+    return [Line(seat, f"attacked with {names}: {total} in all")]
+
+
+# ---- what can be looked up -----------------------------------------------------------------------
+
+
+def look_up(position: Position, seat: int) -> Mapping[str, str]:
+    """Every card of the Wilds and every class of dice in play, with faces, costs and text."""
+    t = _Table(position, seat)
+    known: dict[str, str] = {}
+    for each in t.state["wilds"]:
+        card = t.sets.cards[each["card"]]
+        known[card.name] = f"{_card_facts(t, card)}, {count(each['dice'], 'die', 'dice')} left"
+    held = {
+        name
+        for player in t.state["players"]
+        for zone in ("bag", "used", "spent")
+        for name in player[zone]
+        if name not in t.cards
+    }
+    for name in sorted(held):
+        known[name] = f"{t.die(name).kind} die, {_faces(t.die(name))}"
+    return known
+
+
+def _card_facts(t: _Table, card: Card) -> str:
+    die = t.die(card.die)
+    cost = f"costs {card.cost}" + (f", discounted {card.discounted}" if card.discounted != card.cost else "")
+    glory = f", {card.glory} Glory when it scores" if card.glory else ""
+    text = f"; {card_text(card)}" if card.effects or card.anchored else ""
+    reconstructed = "; reconstructed" if "reconstructed" in (card.provenance, die.provenance) else ""
+    return f"{die.kind}, {cost}{glory}{text}; {_faces(die)}{reconstructed}"
+
+
+def _faces(die: Die) -> str:
+    faces = Counter(face_words(face) for face in die.faces)
+    return "faces: " + "; ".join(words if n == 1 else f"{n} × {words}" for words, n in faces.items())
+
+
+WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up)

@@ -1,0 +1,93 @@
+"""How a game speaks to people: the question, the options, the story, and what can be looked up.
+
+Names of actions and outcomes are for programs: short, stable, the same in every state. People get
+these words beside them. A game offers a `Words`; where it leaves something out, or offers none,
+`GameSpec` falls back on the names.
+
+Whatever is said to a seat may depend on nothing but what that seat knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine_ext.position import Position
+
+NOBODY = -1  # the seat of dice and cards
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a game, to be told.
+
+    Attributes:
+        seat: who decided; NOBODY for dice and cards.
+        action: id of the action or outcome.
+        name: its name; None where the listener cannot tell it from others that were possible.
+        before, after: the positions around it. They hold what the listener may not know, too.
+    """
+
+    seat: int
+    action: int
+    name: str | None
+    before: Position
+    after: Position
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the story.
+
+    Attributes:
+        seat: whose doing it is; NOBODY where it is nobody's.
+        text: what happened, in the past tense and without a subject: "rolled 4 and 2".
+    """
+
+    seat: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a game says to people.
+
+    Attributes:
+        ask: the question that the seat to move has to answer, in one sentence.
+        options: every legal action of a decision in words, each different, in the order of a menu.
+        tell: what happened in some consecutive steps, as a seat saw it.
+        look_up: name to text of what a seat can look up: cards, fields, pieces.
+    """
+
+    ask: Callable[[Position], str]
+    options: Callable[[Position], Mapping[int, str]]
+    tell: Callable[[Sequence[Step], int], list[Line]] | None = None
+    look_up: Callable[[Position, int], Mapping[str, str]] | None = None
+
+
+def tell_names(steps: Sequence[Step], seat: int) -> list[Line]:
+    """The names of the steps, for games that tell no story of their own."""
+    del seat
+    return [Line(step.seat, "(hidden from you)" if step.name is None else step.name) for step in steps]
+
+
+def who(seat: int, listener: int) -> str:
+    """A seat as the listener calls it."""
+    return "you" if seat == listener else f"seat {seat}"
+
+
+def whose(seat: int, listener: int) -> str:
+    """A seat's, as the listener says it."""
+    return "your" if seat == listener else f"seat {seat}'s"
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """A number with its noun: `1 die`, `3 dice`."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def join(parts: Sequence[str], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
