@@ -64,3 +64,8 @@ class ConfigError(QuandaryError):
 
 class ResultsError(QuandaryError):
     """A run folder or results file that is damaged or belongs to another config."""
+
+
+def reason(error: BaseException) -> str:
+    """What went wrong in few words, for a message that names the file itself: an OSError says it again."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

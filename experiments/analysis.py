@@ -120,20 +120,23 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
     met = bool(scores.any())
     table = ratings.bradley_terry(scores) if met else None
     times = _thinking(prefix, store, config.bots)
+    by_wins = met and all(_is_win(result.utilities) for result in results)
+    won = [_share(shares[bot], number, config.bots[bot]) if shares[bot] else None for bot in range(n)]
     standings = [
         Standing(
             bot=config.bots[bot],
             seats=sum(map(len, shares[bot].values())),
-            share=_share(shares[bot], number, config.bots[bot]),
-            utility=ratings.bootstrap_mean(list(utilities[bot].values()), "utility", number, config.bots[bot]),
+            share=share,
+            utility=_as_utility(share, n_players)
+            if by_wins
+            else ratings.bootstrap_mean(list(utilities[bot].values()), "utility", number, config.bots[bot]),
             elo=table.elo[bot] if table else None,
             ms_per_decision=times.get(config.bots[bot], float("nan")),
         )
-        for bot in range(n)
-        if utilities[bot]
+        for bot, share in enumerate(won)
+        if share is not None
     ]
     present = [bot for bot in range(n) if utilities[bot]]
-    by_wins = met and all(_is_win(result.utilities) for result in results)
     order = sorted(range(len(present)), key=lambda i: _rank(standings[i], by_wins), reverse=True)
     index = [present[i] for i in order]
     total = scores.sum(axis=0)
@@ -184,6 +187,12 @@ def _share(by_deal: dict[int, list[float]], number: int, name: str) -> Estimate:
     if all(value in (0.0, 1.0) for value in values):
         return ratings.wilson(int(sum(values)), len(values))
     return ratings.bootstrap_mean(list(by_deal.values()), "share", number, name)
+
+
+def _as_utility(share: Estimate, n_players: int) -> Estimate:
+    """A win share on the scale of utilities: a win among n is worth 1, a loss -1/(n - 1)."""
+    low, value, high = ((n_players * x - 1) / (n_players - 1) for x in (share.low, share.value, share.high))
+    return Estimate(value, low, high)
 
 
 def _rank(standing: Standing, by_wins: bool) -> tuple[float, float]:

@@ -18,6 +18,7 @@ budgets = [1, 10, 100, 1000]
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import tomllib
@@ -27,7 +28,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from engine_ext.errors import ConfigError
+from engine_ext.errors import ConfigError, reason
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
@@ -122,6 +123,9 @@ class ExperimentConfig(_Model):
         return self
 
 
+_MODELS: dict[str, type[_Model]] = {"arena": ArenaConfig, "convergence": ConvergenceConfig}
+
+
 def find(name: str) -> Path:
     """The config file of this path, or the one that ships under this name (`quickstart`).
 
@@ -148,7 +152,7 @@ def read(path: Path) -> ExperimentConfig:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: {error}") from error
+        raise ConfigError(f"{path}: {reason(error)}") from error
     return parse(content, str(path))
 
 
@@ -161,8 +165,9 @@ def parse(content: dict[str, Any], where: str) -> ExperimentConfig:
     try:
         return ExperimentConfig.model_validate(content)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise ConfigError(f"{where}: {_key(first['loc'])}{_reason(first)}") from error
+        # A misspelt key is missing, too; that it is unknown says more.
+        found = sorted(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
+        raise ConfigError(f"{where}: {_key(found[0]['loc'])}{_reason(found[0])}") from error
 
 
 def _key(location: tuple[int | str, ...]) -> str:
@@ -176,7 +181,10 @@ def _key(location: tuple[int | str, ...]) -> str:
 def _reason(error: Any) -> str:
     kind = error["type"]
     if kind == "extra_forbidden":
-        return "this key is unknown"
+        part = str(error["loc"][0]) if len(error["loc"]) > 1 else ""
+        known = list(_MODELS.get(part, ExperimentConfig).model_fields)
+        close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
+        return "this key is unknown; " + (f"did you mean {close[0]!r}?" if close else f"allowed: {', '.join(known)}")
     if kind == "missing":
         return "this key is missing"
     message = str(error["msg"]).removeprefix("Value error, ")

@@ -9,8 +9,10 @@ from __future__ import annotations
 import concurrent.futures
 import multiprocessing
 import multiprocessing.connection
+import multiprocessing.resource_tracker
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
@@ -63,6 +65,7 @@ class ProcessExecutor:
         Raises:
             ResultsError: a worker process died (killed, or out of memory).
         """
+        _start_tracker()
         pool = concurrent.futures.ProcessPoolExecutor(
             self.workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start_worker
         )
@@ -144,6 +147,17 @@ def make(name: str, workers: int) -> Executor:
 
 def _run(task: Task) -> Any:
     return task.run()
+
+
+def _start_tracker() -> None:
+    """Start multiprocessing's resource tracker without its warning: it outlives a kill -9 of this
+    process, clears away the semaphores left behind, and would then write to a terminal that has
+    long gone on to other things."""
+    sys.warnoptions.append("ignore:resource_tracker:UserWarning")  # which it inherits as -W
+    try:
+        multiprocessing.resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.pop()
 
 
 def _start_worker() -> None:

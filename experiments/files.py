@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from engine_ext.errors import ResultsError
+from engine_ext.errors import ResultsError, reason
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -30,7 +30,7 @@ def write_atomically(path: Path, text: str) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise ResultsError(f"{path} cannot be written: {error}") from error
+        raise ResultsError(f"{path} cannot be written: {reason(error)}") from error
 
 
 def read_json(path: Path, what: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise ResultsError(f"{path} does not exist: there is no {what}") from error
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ResultsError(f"{path} is damaged: {error}") from error
+        raise ResultsError(f"{path} is damaged: {reason(error)}") from error
     if not isinstance(content, dict):
         raise ResultsError(f"{path} is damaged: it holds no {what}")
     return content

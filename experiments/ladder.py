@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from engine_ext.errors import DataError, QuandaryError
+from engine_ext.errors import DataError, QuandaryError, reason
 from engine_ext.position import Rules
 from experiments import gametext
 from solvers import specs
@@ -87,7 +87,7 @@ def read(path: Path) -> list[Row]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(f"{path}: {error}") from error
+        raise DataError(f"{path}: {reason(error)}") from error
     unknown = set(content) - {"row"}
     if unknown or not isinstance(content.get("row"), list):
         raise DataError(f"{path}: a ladder file is a list of [[row]]" + (f", not {min(unknown)!r}" if unknown else ""))

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 import games
-from engine_ext.errors import ResultsError
+from engine_ext.errors import ResultsError, reason
 from experiments import analysis, config, convergence, files, gametext, manifest, plots
 from experiments.analysis import ArenaSummary
 from experiments.config import ExperimentConfig
@@ -122,7 +122,7 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ResultsError(f"{folder} cannot be made: {error}") from error
+        raise ResultsError(f"{folder} cannot be made: {reason(error)}") from error
     found: dict[str, str | None] = {}
     for arena in results.arenas:
         part = _arena_part(arena)
@@ -150,6 +150,7 @@ def render(results: Results) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters["breakable"] = breakable
     environment.filters["estimate"] = _typeset(estimate_text)
     environment.filters["percent"] = _typeset(percent_text)
     environment.filters["elo"] = _typeset(elo_text)
@@ -329,14 +330,20 @@ def print_tables(results: Results, console: Console) -> None:
             cells = [_plus_minus(standing.elo, "+.0f", ".0f")] if standing.elo is not None else []
             cells += [_plus_minus(standing.share, ".1f", ".1f", 100, " %"), _plus_minus(standing.utility, ".3f", ".3f")]
             cells += [str(standing.seats), ms_text(standing.ms_per_decision)]
-            table.add_row(standing.bot, *cells[: len(names)])
+            table.add_row(standing.bot.replace(",", ", "), *cells[: len(names)])  # lines break at commas
         console.print(table)
     for curve in results.curves:
         convergence.print_table(curve, console)
     if results.arenas:
         console.print(
-            "[dim]± is the wider half of a 95 % interval. Elo is relative to the mean of the table's bots.[/dim]"
+            "[dim]± is the wider half of a 95 % interval: Wilson's for shares of whole wins and for utilities that are "
+            "the same on another scale, else a bootstrap over deals. Elo is relative to the mean of the bots.[/dim]"
         )
+
+
+def breakable(text: str) -> Markup:
+    """A spec for HTML, in which lines may break after commas and parentheses but not within words."""
+    return Markup(str(escape(text)).replace(",", ",<wbr>").replace("(", "(<wbr>"))
 
 
 def _plus_minus(estimate: Estimate, form: str, spread_form: str, scale: float = 1, unit: str = "") -> str:

@@ -6,6 +6,7 @@ results is never written over; `resume` continues it when config, games and bots
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from engine_ext.errors import ConfigError, QuandaryError, ResultsError
+from engine_ext.errors import ConfigError, QuandaryError, ResultsError, reason
 from experiments import analysis, arena, convergence, executors, files, gametext, ladder, manifest, players, report
 from experiments.config import ExperimentConfig, digest
 from experiments.config import read as read_config
@@ -136,28 +137,51 @@ def run(
     engine = executors.make(executor, workers)
     folder = out if out is not None else _folder(experiment.config.name, resume)
     identity = experiment.identity()
+    was_there = folder.exists()
     store = _open(folder, experiment, identity, path, resume)
-    with store:
-        store.begin_run(engine.workers, executor)
-        done = store.done()
-        console = Console(stderr=True)
-        for note in experiment.notes:
-            console.print(f"note: {note}", style="yellow", highlight=False, markup=False)
-        total = experiment.jobs_total()
-        console.print(
-            f"{experiment.config.name}: {total - len(done)} of {total} jobs to do, {engine.workers} "
-            f"worker{'s' if engine.workers > 1 else ''}, into {folder}",
-            highlight=False,
-            markup=False,
-        )
-        with _progress(console) as progress:
-            bar = progress.add_task("", total=total, completed=len(done))
-            for rows in engine.results(_tasks(experiment, done, engine.workers)):
-                store.add(rows)
-                progress.advance(bar, len({*(row[0] for row in rows.games), *(row[0] for row in rows.measures)}))
-        store.end_run()
+    try:
+        with store:
+            _play(experiment, engine, store, executor, folder)
+    except QuandaryError:
+        if not resume:
+            _discard(folder, was_there)
+        raise
     report.build(folder)
     return folder
+
+
+def _play(experiment: Experiment, engine: executors.Executor, store: Store, executor: str, folder: Path) -> None:
+    """What is left of an experiment."""
+    store.begin_run(engine.workers, executor)
+    done = store.done()
+    console = Console(stderr=True)
+    for note in experiment.notes:
+        console.print(f"note: {note}", style="yellow", highlight=False, markup=False)
+    total = experiment.jobs_total()
+    console.print(
+        f"{experiment.config.name}: {total - len(done)} of {total} jobs to do, {engine.workers} "
+        f"worker{'s' if engine.workers > 1 else ''}, into {folder}",
+        highlight=False,
+        markup=False,
+    )
+    with _progress(console) as progress:
+        bar = progress.add_task("", total=total, completed=len(done))
+        for rows in engine.results(_tasks(experiment, done, engine.workers)):
+            store.add(rows)
+            progress.advance(bar, len({*(row[0] for row in rows.games), *(row[0] for row in rows.measures)}))
+    store.end_run()
+
+
+def _discard(folder: Path, keep_folder: bool) -> None:
+    """Remove a new run that ended before its first result: a game refused as too large, for one."""
+    with Store.read(folder / "results.sqlite") as store:
+        if store.done():
+            return
+    for path in (folder / "manifest.json", *folder.glob("results.sqlite*")):
+        path.unlink(missing_ok=True)
+    if not keep_folder:
+        with contextlib.suppress(OSError):  # somebody put something there meanwhile
+            folder.rmdir()
 
 
 def _folder(name: str, resume: bool) -> Path:
@@ -192,7 +216,7 @@ def _open(folder: Path, experiment: Experiment, identity: dict[str, Any], path: 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ResultsError(f"{folder} cannot be made: {error}") from error
+        raise ResultsError(f"{folder} cannot be made: {reason(error)}") from error
     content = {
         "name": experiment.config.name,
         "created": manifest.now(),

@@ -17,7 +17,7 @@ from typing import Any
 
 from rich.console import Group
 
-from engine_ext.errors import DataError, ParameterError
+from engine_ext.errors import DataError, ParameterError, reason
 from engine_ext.position import Position, Rules
 from games.words import Line, Step, Words, tell_names
 
@@ -194,7 +194,7 @@ def read_scenario(path: Path) -> Scenario:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(f"{path}: {error}") from error
+        raise DataError(f"{path}: {reason(error)}") from error
     kinds = {"description": str, "parameters": dict, "start": dict, "solution": dict}
     for key, value in content.items():
         if key not in kinds:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from engine_ext.errors import QuandaryError, SavedStateError
+from engine_ext.errors import QuandaryError, SavedStateError, reason
 from experiments import files, gametext
 from experiments.config import digest
 from experiments.play.session import Session
@@ -37,6 +37,14 @@ def save(session: Session, path: Path, *, replace: bool = False) -> None:
     """
     if path.exists() and not replace:
         raise SavedStateError(f"{path} exists; it is not written over")
+    try:
+        files.write_atomically(path, write(session))
+    except QuandaryError as error:
+        raise SavedStateError(str(error)) from error
+
+
+def write(session: Session) -> str:
+    """A game as the text of a file."""
     content: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -49,10 +57,7 @@ def save(session: Session, path: Path, *, replace: bool = False) -> None:
         "actions": [event.action for event in session.events],
     }
     content["checksum"] = digest(content)
-    try:
-        files.write_atomically(path, files.to_json(content))
-    except QuandaryError as error:
-        raise SavedStateError(str(error)) from error
+    return files.to_json(content)
 
 
 def load(path: Path) -> Session:
@@ -61,13 +66,31 @@ def load(path: Path) -> Session:
     Raises:
         SavedStateError: missing, damaged, of another version of the game or its data.
     """
-    content = _read(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise SavedStateError(f"{path} does not exist") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SavedStateError(f"{path} is damaged: {reason(error)}") from error
+    return read(text, str(path))
+
+
+def read(text: str, where: str) -> Session:
+    """The game that a file's text holds.
+
+    Args:
+        where: what the file is called in messages.
+
+    Raises:
+        SavedStateError: as `load`.
+    """
+    content = _checked(text, where)
     try:
         game = gametext.load(content["game"], own_only=True)
         assert game.rules is not None
         if (game.rules.version, game.rules.digest) != (content["game_version"], content["data_sha256"]):
             raise SavedStateError(
-                f"{path} was saved with version {content['game_version']} of {game.name} and data "
+                f"{where} was saved with version {content['game_version']} of {game.name} and data "
                 f"{content['data_sha256'][:12] or 'of none'}; this is version {game.rules.version} with "
                 f"{game.rules.digest[:12] or 'none'}"
             )
@@ -76,29 +99,27 @@ def load(path: Path) -> Session:
     except SavedStateError:
         raise
     except QuandaryError as error:
-        raise SavedStateError(f"{path} cannot be taken up: {error}") from error
+        raise SavedStateError(f"{where} cannot be taken up: {error}") from error
     return session
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _checked(text: str, where: str) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise SavedStateError(f"{path} does not exist") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise SavedStateError(f"{path} is damaged: {error}") from error
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SavedStateError(f"{where} is damaged: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise SavedStateError(f"{path} is not a saved game")
+        raise SavedStateError(f"{where} is not a saved game")
     if content.get("version") != VERSION:
-        raise SavedStateError(f"{path} has version {content.get('version')!r}; this quandary reads version {VERSION}")
+        raise SavedStateError(f"{where} has version {content.get('version')!r}; this quandary reads version {VERSION}")
     for key, kind in FIELDS.items():
         if not isinstance(content.get(key), kind):
-            raise SavedStateError(f"{path} is damaged: {key} is missing or not a {kind.__name__}")
+            raise SavedStateError(f"{where} is damaged: {key} is missing or not a {kind.__name__}")
     if set(content) != set(FIELDS):
-        raise SavedStateError(f"{path} is damaged: unknown key {min(set(content) - set(FIELDS))!r}")
+        raise SavedStateError(f"{where} is damaged: unknown key {min(set(content) - set(FIELDS))!r}")
     checksum = content.pop("checksum")
     if digest(content) != checksum:
-        raise SavedStateError(f"{path} is damaged: its checksum does not match")
+        raise SavedStateError(f"{where} is damaged: its checksum does not match")
     if not all(isinstance(action, int) for action in content["actions"]):
-        raise SavedStateError(f"{path} is damaged: actions are not all whole numbers")
+        raise SavedStateError(f"{where} is damaged: actions are not all whole numbers")
     return content

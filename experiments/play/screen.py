@@ -242,18 +242,9 @@ class Screen:
         return Columns(entries, padding=(0, 3), column_first=True, equal=True)
 
     def _verdict(self) -> Text:
-        session = self.session
-        utilities = session.position.returns()
-        own = utilities[session.seat]
-        chance = session.win_chance(own)
-        if chance is None:
-            return Text(f"The game is over. Your result: {own:g}", style="bold")
-        if chance == 1:
-            return Text("You have won.", style="bold green")
-        if chance == 0:
-            winners = [i for i, value in enumerate(utilities) if value == max(utilities)]
-            return Text(f"You have lost to seat {' and '.join(map(str, winners))}.", style="bold red")
-        return Text("The win is shared.", style="bold yellow")
+        chance = self.session.win_chance(self.session.position.returns()[self.session.seat])
+        style = "bold yellow" if chance else "bold red" if chance == 0 else "bold"
+        return Text(self.session.verdict(), style="bold green" if chance == 1 else style)
 
     # ---- what can be typed -------------------------------------------------------------------
 

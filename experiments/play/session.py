@@ -194,6 +194,20 @@ class Session:
             return None
         return min(1.0, max(0.0, (utility * (n - 1) + 1) / n))
 
+    def verdict(self) -> str:
+        """How the finished game went for the person."""
+        utilities = self.position.returns()
+        own = utilities[self.seat]
+        chance = self.win_chance(own)
+        if chance is None:
+            return f"The game is over. Your result: {own:g}"
+        if chance == 1:
+            return "You have won."
+        if chance == 0:
+            winners = [i for i, value in enumerate(utilities) if value == max(utilities)]
+            return f"You have lost to seat {' and '.join(map(str, winners))}."
+        return "The win is shared."
+
     # ---- steps -----------------------------------------------------------------------------
 
     def step(self) -> Event | None:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine_ext.errors import DataError
+from engine_ext.errors import DataError, reason
 
 DICE = 5
 FACES = 6
@@ -179,7 +179,7 @@ def read_deck(name: str) -> Deck:
         raw = path.read_bytes()
         content = tomllib.loads(raw.decode("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(f"deck {path}: {error}") from error
+        raise DataError(f"deck {path}: {reason(error)}") from error
     unknown = sorted(set(content) - {"card"})
     if unknown:
         raise DataError(f"deck {path}: unknown key {unknown[0]!r}; a deck holds [[card]] tables only")

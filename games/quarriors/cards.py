@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine_ext.errors import DataError
+from engine_ext.errors import DataError, reason
 
 DATA = Path(__file__).parent / "data"
 FLAVOURS = ("normal", "light", "dark")
@@ -353,7 +353,7 @@ def read_sets(paths: Iterable[Path]) -> CardSet:
             raw = path.read_bytes()
             content = tomllib.loads(raw.decode("utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise DataError(f"{path}: {error}") from error
+            raise DataError(f"{path}: {reason(error)}") from error
         digest.update(raw)
         _keys(str(path), content, ("set", "name", "die", "card"), ("set",))
         name_of_set = _text(str(path), "set", content["set"])

@@ -4,4 +4,5 @@ from games.quarriors.state cimport State
 from games.quarriors.tables cimport QuarriorsTables
 
 cdef dict write_dict(QuarriorsTables rules, const State *s)
+cdef dict write_figures(QuarriorsTables rules, const State *s)
 cdef read_dict(QuarriorsTables rules, State *s, dict position)

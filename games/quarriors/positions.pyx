@@ -152,6 +152,26 @@ cdef dict write_dict(QuarriorsTables rules, const State *s):
     }
 
 
+cdef dict write_figures(QuarriorsTables rules, const State *s):
+    """What `QuarriorsRules.figures` tells."""
+    cdef const Tables *T = rules.data
+    cdef const Player *p
+    cdef int32_t seat, i
+    values = []
+    for seat in range(T.n_players):
+        p = &s.player[seat]
+        values.append([(attack_of(T, s, seat, &p.ready[i]), defense_of(T, s, seat, &p.ready[i]))
+                       for i in range(p.n_ready) if unlocked(&p.ready[i])])
+    cause = None
+    if s.n_stack:
+        frame = s.stack[s.n_stack - 1]
+        for kind, value in zip(_FRAME_ARGUMENTS.get(frame.op, ""), (frame.a, frame.b, frame.c)):
+            if kind == "d":
+                cause = die_of(rules, s, value)
+    return {"values": values, "surcharge": surcharge(T, s, s.active), "cause": cause,
+            "available": {name: s.avail[i] for i, name in enumerate(data.FLAVOURS)}}
+
+
 cdef int32_t slot_named(QuarriorsTables rules, const State *s, where, name) except -1:
     """The slot of a class that is in the Wilds."""
     for slot in range(SLOTS):

@@ -24,7 +24,7 @@ from games.quarriors.greedy cimport heuristic, suggest_option, value_terms
 from games.quarriors.ids cimport from_id, to_id
 from games.quarriors.options cimport options
 from games.quarriors.play cimport run
-from games.quarriors.positions cimport read_dict, write_dict
+from games.quarriors.positions cimport read_dict, write_dict, write_figures
 from games.quarriors.reading cimport *
 from games.quarriors.state cimport *
 from games.quarriors.tables cimport QuarriorsTables
@@ -246,23 +246,7 @@ cdef class QuarriorsRules(QuarriorsTables):
         creatures, the locked one apart, in the order of `ready` in `to_dict`; `surcharge`, what each summon of the
         active seat costs on top; `available`, the active seat's Quiddity, floating and in its pool, by flavour;
         `cause`, the die whose doing the question on top is, or None."""
-        cdef const State *s = <const State *>position.state
-        cdef const Tables *T = self.data
-        cdef const Player *p
-        cdef int32_t seat, i
-        values = []
-        for seat in range(T.n_players):
-            p = &s.player[seat]
-            values.append([(attack_of(T, s, seat, &p.ready[i]), defense_of(T, s, seat, &p.ready[i]))
-                           for i in range(p.n_ready) if unlocked(&p.ready[i])])
-        cause = None
-        if s.n_stack:
-            frame = s.stack[s.n_stack - 1]
-            for kind, value in zip(_FRAME_ARGUMENTS.get(frame.op, ""), (frame.a, frame.b, frame.c)):
-                if kind == "d":
-                    cause = self._die(s, value)
-        return {"values": values, "surcharge": surcharge(T, s, s.active), "cause": cause,
-                "available": {name: s.avail[i] for i, name in enumerate(data.FLAVOURS)}}
+        return write_figures(self, <const State *>position.state)
 
     def describe(self, Position position):
         cdef const State *s = <const State *>position.state

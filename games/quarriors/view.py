@@ -66,7 +66,7 @@ def _headline(position: Position, state: dict[str, Any], seat: int) -> str:
     if state["phase"] and state["captures"] != 1:
         parts.append(f"captures {state['captures']}")
     if state["pending"].get("rem", 0) > 0:
-        parts.append(f"an attack of {state['pending']['rem']} on {who(state['pending']['defender'], seat)}")
+        parts.append(f"an attack of {state['pending']['rem']} on {who(state['pending'].get('defender', 0), seat)}")
     return ", ".join(parts)
 
 

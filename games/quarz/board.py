@@ -18,7 +18,7 @@ from typing import Any
 
 import networkx as nx
 
-from engine_ext.errors import DataError
+from engine_ext.errors import DataError, reason
 from engine_ext.rng import Stream
 
 Cell = tuple[int, int]
@@ -203,7 +203,7 @@ def read_boards(path: Path) -> dict[str, Board]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(f"{path}: {error}") from error
+        raise DataError(f"{path}: {reason(error)}") from error
     records = content.get("board")
     if not isinstance(records, list) or set(content) != {"board"}:
         raise DataError(f"{path}: must hold [[board]] records and nothing else")

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine_ext.errors import DataError
+from engine_ext.errors import DataError, reason
 from games.quarz.board import PROVENANCES, Board, read_boards
 from games.quarz.layouts import Layout, read_layouts
 
@@ -402,7 +402,7 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(f"{path}: {error}") from error
+        raise DataError(f"{path}: {reason(error)}") from error
 
 
 def _records(path: Path, content: dict[str, Any], key: str) -> list[Any]:

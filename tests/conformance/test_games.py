@@ -8,10 +8,12 @@ import itertools
 import json
 import math
 import pickle
+from xml.etree import ElementTree
 
 import numpy as np
 import pyspiel
 import pytest
+from rich.console import Console
 from scipy.stats import chisquare
 
 import games
@@ -436,3 +438,16 @@ def test_what_can_be_looked_up_has_words(string: str, rules: Rules) -> None:
         for name, text in spec.look_up(position, 0).items():
             assert name.strip()
             assert text.strip()
+
+
+def test_positions_can_be_drawn_for_every_seat(string: str, rules: Rules) -> None:
+    spec = spec_of(string)
+    for seed in range(2):
+        positions = list(walk(rules, seed, greedy=seed == 1))
+        for i, position in enumerate([*positions[:: max(1, len(positions) // 25)], positions[-1]]):
+            seat = i % rules.num_players()
+            console = Console(file=io.StringIO(), width=100)
+            console.print(spec.render(position, seat))
+            assert console.file.getvalue().strip()
+            if spec.picture is not None:
+                assert ElementTree.fromstring(spec.picture(position, seat)).tag.endswith("svg")

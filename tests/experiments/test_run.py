@@ -70,7 +70,8 @@ def test_a_killed_run_resumes_to_the_same_rows(tmp_path):
         time.sleep(0.01)
     running.send_signal(signal.SIGKILL)
     assert running.wait() == -signal.SIGKILL
-    running.communicate()
+    _, errors = running.communicate(timeout=60)  # to the end of all that hold the terminal
+    assert "Warning" not in errors
     resumed = quandary("run", config, "--out", folder, "--workers", 2, "--resume")
     assert resumed.returncode == 0, resumed.stderr
     left, total = map(int, re.search(r"(\d+) of (\d+) jobs to do", resumed.stderr).groups())
@@ -79,6 +80,21 @@ def test_a_killed_run_resumes_to_the_same_rows(tmp_path):
     assert rows(folder) == rows(tmp_path / "whole")
     with Store.read(results) as store:
         assert len(store.runs()) == 2
+
+
+def test_a_game_that_is_refused_leaves_no_folder(tmp_path, capsys):
+    config = tmp_path / "trial.toml"
+    config.write_text(
+        'name = "trial"\n[[convergence]]\ngame = "hex(board_size=5)"\nmeasure = "exploitability"\n'
+        'solvers = ["cfr"]\nbudgets = [1]\n'
+    )
+    (tmp_path / "mine").mkdir()
+    for folder in ("new", "mine"):
+        code, _, errors = command_line(capsys, "run", config, "--out", tmp_path / folder, "--workers", 1)
+        assert code == 2
+        assert "hex(board_size=5)" in errors
+    assert not (tmp_path / "new").exists()
+    assert list((tmp_path / "mine").iterdir()) == []
 
 
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
