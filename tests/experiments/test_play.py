@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from engine_ext.errors import ParameterError, SavedStateError, SpecError, UnsuitableGameError
+from engine_ext.rng import Stream
 from experiments import gametext
 from experiments.play import saving
 from experiments.play.screen import Screen
@@ -344,3 +345,135 @@ def test_bad_input_is_one_line(words, says, capsys):
     assert code == 2
     assert says in errors
     assert len(errors.strip().splitlines()) == 1
+
+
+# ---- what is said ----------------------------------------------------------------------------
+
+
+def test_the_table_is_drawn_again_only_where_it_changed():
+    shown, _ = typed(Session(gametext.load("quarriors"), 0, ["greedy"], 5), "buy nothing more", "look")
+    assert shown.count("The Wilds") == 2  # at the start, and when asked for
+    assert "what has changed" in shown
+
+
+def test_a_question_stands_above_the_menu():
+    shown, _ = typed(pig())
+    lines = shown.splitlines()
+    asked = next(i for i, line in enumerate(lines) if line.startswith("You have 0 of 100 points"))
+    assert lines[asked + 1].split() == ["1", "roll", "the", "die"] or "1  roll the die" in lines[asked + 2]
+
+
+def test_words_of_the_menu_are_understood_as_well_as_names():
+    session = Session(gametext.load("pentaquest(scenario=duel)"), 0, ["random"], 1)
+    _, screen = typed(session, "roll all 5 again")
+    assert screen.session.events[-2].text == "reroll, keep none"
+
+
+def test_alone_nobody_is_called_a_player_or_seat():
+    shown, _ = typed(Session(gametext.load("pentaquest"), 0, ["greedy"], 3))
+    assert "You play alone" in shown
+    assert "player 0" not in shown
+    assert "seat 0" not in shown
+    menu = [line for line in shown.splitlines() if "give up and lose the game" in line or "take nothing" in line]
+    assert menu
+    assert not menu[0].lstrip().startswith("1 ")
+
+
+def test_things_can_be_looked_up():
+    session = Session(gametext.load("quarriors(wilds=Death Cantrip)"), 0, ["greedy"], 5)
+    shown, _ = typed(session, "about Death Cantrip", "about portal", "about", "about nothing of the kind [red]")
+    assert "Death Cantrip: spell, costs 4" in shown
+    assert "faces: 1 Quiddity; 5 ×" in shown or "Portal: basic, costs 4" in shown
+    assert "about NAME, for one of: Basic Quiddity, Assistant, Portal" in shown
+    assert "Nothing is called 'nothing of the kind [red]'" in shown
+    assert "nothing to look up" in typed(pig(), "about pig")[0]
+
+
+def test_a_bot_tells_how_it_saw_its_choice():
+    shown, screen = typed(pig(bots=["mcts(simulations=100)"], seat=1, seed=4), "why")
+    assert "seat 0 gave itself" in shown
+    assert "how seat 0, mcts(simulations=100), saw its last choice" in " ".join(shown.split())
+    thought = screen.session.thought
+    assert thought.seat == 0
+    assert thought.options[0].chance == pytest.approx((thought.options[0].value + 1) / 2)
+    assert "no bot that looks ahead" in typed(pig(), "why")[0]
+
+
+def test_a_bot_with_hidden_cards_does_not():
+    session = Session(gametext.load("kuhn"), 1, ["ismcts(simulations=50)"], 4)
+    shown, screen = typed(session, "why")
+    assert screen.session.thought is None
+    assert "would give away what it holds" in shown
+    assert "gave itself" not in shown
+
+
+def test_undo_takes_the_story_and_the_thought_back():
+    session = pig(bots=["mcts(simulations=50)"], seed=3)
+    session.go_on()
+    session.choose(0)
+    session.go_on()
+    before = list(session.story), session.thought
+    session.choose(1)
+    session.go_on()
+    assert session.thought is not None
+    assert session.story != before[0]
+    assert session.undo()
+    assert (session.story, session.thought) == before
+
+
+def test_a_loaded_game_has_its_story(saved):
+    session, path = saved
+    session.tell()
+    again = saving.load(path)
+    again.tell()
+    assert again.story == session.story
+    assert again.story
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        "pig(goal=20)",
+        "kuhn",
+        "pentaquest",
+        "pentaquest(players=4,original=true)",
+        "quarriors",
+        "quarriors(edition=light_vs_dark,mixed=true,qladiator=true,players=3)",
+        "quarz",
+        "quarz(players=4,squad=2)",
+    ],
+)
+def test_a_whole_game_typed_by_numbers_and_nonsense(game):
+    """Numbers at random and lines that mean nothing, to the end, on a narrow terminal."""
+    stream = Stream(17)
+    session = Session(gametext.load(game), 0, ["greedy"], 11)
+    nonsense = [
+        "",
+        "   ",
+        "[/bold]",
+        "0",
+        "-3",
+        "9" * 40,
+        "\u0663",
+        "why",
+        "about a",
+        "moves",
+        "look",
+        "a b c" * 50,
+        "undo",
+    ]
+
+    def read(_):
+        if session.over:
+            raise EOFError
+        if stream.below(12) == 0:
+            return nonsense[stream.below(len(nonsense))]
+        return str(1 + stream.below(len(session.choices())))
+
+    console = Console(file=io.StringIO(), width=60)
+    with pytest.raises(EOFError):
+        Screen(session, console, read).run()
+    shown = console.file.getvalue()
+    assert session.over
+    assert session.verdict().split(".")[0] in " ".join(shown.split())
+    assert "Traceback" not in shown

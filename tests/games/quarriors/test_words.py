@@ -1,0 +1,135 @@
+"""What Quarriors says: questions, options and story, with figures worked out by hand from the dice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import games
+from engine_ext.position import Position
+from games.words import Line, Step
+
+SPEC = games.spec("quarriors")
+ASSISTANT = {"die": "Assistant", "face": 4}  # level 1, 1/2
+DEALER = {"die": "Deathdealer", "face": 3}  # level 1, 3/2
+
+
+def table(**fields: Any) -> Position:
+    """A position of two players at the start of a phase."""
+    names = ["Deathdealer", "Witching Hag", "Death Cantrip", "Life Cantrip"]
+    given = {"edition": "base", "turn": 2, "active": 0, "wilds": [{"card": name, "dice": 3} for name in names]}
+    return SPEC.make_rules({}).from_dict({**given, **fields})
+
+
+def play(position: Position, *names: str) -> tuple[Position, list[Step]]:
+    """The position after these actions, and the steps."""
+    steps = []
+    for name in names:
+        if position.is_chance_node():
+            action = next(o for o, _ in position.chance_outcomes() if position.action_to_string(-1, o) == name)
+        else:
+            action = position.string_to_action(name)
+        after = position.child(action)
+        steps.append(Step(position.current_player(), action, name, position, after))
+        position = after
+    return position, steps
+
+
+def told(position: Position, *names: str, seat: int = 0) -> list[tuple[int, str]]:
+    return [(line.seat, line.text) for line in SPEC.tell(play(position, *names)[1], seat)]
+
+
+def test_an_attack_is_told_with_its_total_and_who_fell() -> None:
+    """Deathdealer and Assistant attack with 3 + 1 = 4; of three Assistants with defence 2, two fall.
+    With nothing left to buy with, the turn passes, and the third scores."""
+    position = table(
+        phase=3,
+        quiddity={"normal": 2},
+        players=[
+            {"active": [ASSISTANT], "ready": [DEALER]},
+            {"ready": [ASSISTANT] * 3},
+        ],
+    )
+    assert told(position, "summon Assistant 4") == [
+        (0, "summoned Assistant (level 1, 1/2)"),
+        (0, "attacked with Assistant and Deathdealer: 4 in all"),
+        (1, "lost 2 Assistant"),
+        (-1, "turn 4: the turn of seat 1"),
+        (1, "scored 1 Glory with Assistant: 1 now"),
+    ]
+
+
+def test_what_scores_belongs_to_the_next_turn() -> None:
+    """Attack 3 against two Assistants: one falls, the other scores its 1 Glory as the turn passes."""
+    position = table(phase=3, players=[{"active": [ASSISTANT], "ready": [DEALER]}, {"ready": [ASSISTANT] * 2}])
+    position = table(
+        phase=3,
+        quiddity={"normal": 1},
+        players=[{"active": [ASSISTANT], "ready": [DEALER]}, {"ready": [ASSISTANT] * 2}],
+    )
+    lines = told(position, "done", "done")
+    assert lines[:4] == [
+        (0, "attacked with Deathdealer: 3 in all"),
+        (1, "lost Assistant"),
+        (-1, "turn 4: the turn of seat 1"),
+        (1, "scored 1 Glory with Assistant: 1 now"),
+    ]
+    assert told(position, "done", "done", seat=1)[2] == (-1, "turn 4: your turn")
+
+
+def test_options_say_price_stock_and_text() -> None:
+    """The Witching Hag costs 5 and brings 3 Glory, Life Cantrip costs 3; 3 dice lie on each card."""
+    position = table(phase=5, quiddity={"normal": 5}, players=[{}, {}])
+    words = list(SPEC.options(position).values())
+    assert "capture Witching Hag for 5 Quiddity (3 dice left, 3 Glory when it scores)" in words[-2]
+    assert any(text.startswith("capture Life Cantrip for 3 Quiddity (3 dice left): attached: ") for text in words)
+    assert words[-1] == "buy nothing more"
+    assert SPEC.ask(position) == "You have 5 Quiddity left: buy a die (1 die allowed)?"
+
+
+def test_a_defender_is_asked_with_what_is_left_of_the_attack() -> None:
+    """3 attack against two creatures with defence 2 each: one of them falls, and its owner says which."""
+    position = table(
+        phase=3,
+        quiddity={"normal": 1},
+        players=[{"active": [ASSISTANT], "ready": [DEALER]}, {"ready": [ASSISTANT, DEALER]}],
+    )
+    asked, _ = play(position, "done")
+    assert asked.current_player() == 1
+    assert SPEC.ask(asked) == "seat 0 attacks with 3 in all, 3 left: which of your creatures stands up to it?"
+    assert set(SPEC.options(asked).values()) == {"Assistant (level 1, 1/2)", "Deathdealer (level 1, 3/2)"}
+
+
+def test_a_seat_that_is_attacked_can_be_drawn() -> None:
+    """Seat 0 is the defender."""
+    position = table(
+        phase=3,
+        active=1,
+        quiddity={"normal": 1},
+        players=[{"ready": [ASSISTANT, DEALER]}, {"active": [ASSISTANT], "ready": [DEALER]}],
+    )
+    asked, _ = play(position, "done")
+    assert asked.current_player() == 0
+    assert "an attack of 3 on you" in SPEC.sections(asked, 0)["turn"].plain
+
+
+def test_rolls_name_faces_and_come_in_one_line() -> None:
+    """Basic Quiddity shows 1 on its first five faces and 2 on the sixth."""
+    position = table(phase=2, players=[{"bag": {"Basic Quiddity": 4, "Assistant": 2}}, {}])
+    assert position.is_chance_node()
+    names = {position.action_to_string(-1, outcome) for outcome, _ in position.chance_outcomes()}
+    assert "roll Basic Quiddity: 0x3 5x1" in names
+    after, steps = play(position, "roll Basic Quiddity: 0x3 5x1", "roll Assistant: 3x1 4x1")
+    assert after.current_player() == 0
+    assert SPEC.tell(steps, 0) == [
+        Line(0, "rolled Basic Quiddity: 3 × 1 Quiddity, 2 Quiddity; Assistant: roll again *, level 1, 1/2")
+    ]
+
+
+@pytest.mark.parametrize("name", ["Death Cantrip", "Witching Hag"])
+def test_a_card_can_be_looked_up(name: str) -> None:
+    text = SPEC.look_up(table(phase=5, players=[{}, {}]), 0)[name]
+    assert "faces: " in text
+    assert "3 dice left" in text
+    assert {"Death Cantrip": "costs 4", "Witching Hag": "costs 5, 3 Glory"}[name] in text

@@ -1,0 +1,111 @@
+"""What Qu'arz says: questions, options and story, with figures from the data files."""
+
+from __future__ import annotations
+
+import games
+from engine_ext.position import Position
+from games.words import Step
+from tests.games.quarz.test_cases import position_of, rules_for
+
+SPEC = games.spec("quarz")
+
+
+def words(position: Position) -> dict[str, str]:
+    """Name of an action to its words."""
+    return {position.action_to_string(action): text for action, text in SPEC.options(position).items()}
+
+
+def told(position: Position, *names: str, seat: int = 0, hidden: bool = False) -> list[tuple[int, str]]:
+    steps = []
+    for name in names:
+        player = position.current_player()
+        if player < 0:
+            action = next(o for o, _ in position.chance_outcomes() if position.action_to_string(-1, o) == name)
+        else:
+            action = position.string_to_action(name)
+        after = position.child(action)
+        steps.append(Step(player, action, None if hidden else name, position, after))
+        position = after
+    return [(line.seat, line.text) for line in SPEC.tell(steps, seat)]
+
+
+def test_a_turn_asks_what_the_monsters_do_and_ends_with_ending_it() -> None:
+    """Trash Bin (damage 2, strikes) beside the Chili Ninja (energy 9)."""
+    rules = rules_for()
+    position = position_of(rules, {"P1.3": {"at": [1, 0]}, "P2.1": {"at": [1, 1]}})
+    assert SPEC.ask(position) == "Your turn, 2 actions left: what do your monsters do?"
+    menu = words(position)
+    assert list(menu.values())[-1] == "end your actions"
+    assert menu["attack 3 P2.1"] == "Trash Bin strikes Chili Ninja (seat 1) for 2 of its 9 energy (costs 2 energy)"
+    assert menu["move 3 (0,0)"] == "Trash Bin moves to D2 (altar, the idol)"
+    assert menu["draw 1 2"].startswith("Mummified Pencil draws 2 cards for 3 energy")
+
+
+def test_an_attack_is_told_with_its_damage() -> None:
+    rules = rules_for()
+    position = position_of(rules, {"P1.3": {"at": [1, 0]}, "P2.1": {"at": [1, 1]}})
+    assert told(position, "attack 3 P2.1") == [
+        (0, "Trash Bin struck at Chili Ninja for 2"),
+        (0, "Trash Bin: energy 11 to 9"),
+        (1, "Chili Ninja: energy 9 to 7"),
+    ]
+
+
+def test_cards_are_worded_by_what_they_do() -> None:
+    rules = rules_for()
+    position = position_of(rules, {"P1.1": {"at": [0, 0], "hand": ["Toilet Paper/2"]}})
+    menu = words(position)
+    assert menu["play 1 5"] == "Mummified Pencil plays Toilet Paper/2 (1 energy): puts 2 shield on one of its mob"
+    assert menu["munch 1 5"] == "Mummified Pencil munches Toilet Paper/2 (1 energy): for good +1 movement"
+
+
+def test_a_favor_card_is_chosen_in_secret() -> None:
+    position = position_of(rules_for(), {"moment": "favor"})
+    assert SPEC.ask(position).startswith("Choose a favor card in secret")
+    assert words(position)["favor 0"] == (
+        "favor card 0: all favor cards come back to the hand; one of the mob regenerates"
+    )
+    first = position.current_player()
+    assert told(position, "favor 3", seat=first) == [(first, "chose favor card 3 in secret")]
+    assert told(position, "favor 3", seat=1 - first, hidden=True) == [(first, "chose a favor card in secret")]
+
+
+def test_favor_cards_are_shown_when_all_have_chosen() -> None:
+    position = position_of(rules_for(), {"moment": "favor"})
+    lines = told(position, "favor 1", "favor 4")
+    assert (-1, "favor cards: you 1 and seat 1 4") in lines
+    assert (-1, "turn 1: the turn of seat 1") in lines
+
+
+def test_placing_a_tile_asks_for_field_and_turn() -> None:
+    """The ridge has crystal on two sides, E and SE when unturned; turned by 3 on W and NW."""
+    rules = rules_for(tiles="placed")
+    position = rules.initial_position()
+    while position.action_to_string(position.legal_actions()[0]).partition(" ")[0] != "pattern":
+        position = position.child(position.legal_actions()[0])
+    ridge = next(o for o, _ in position.chance_outcomes() if rules.content.patterns[o - 13].name == "ridge")
+    position = position.child(ridge)
+    assert SPEC.ask(position) == "Place the ridge tile (2 edges of crystal): on which field?"
+    assert words(position)["cell (1,-2)"] == "B1"
+    position = position.child(position.string_to_action("cell (1,-2)"))
+    assert SPEC.ask(position) == "Place the ridge tile on B1: how is it turned?"
+    assert words(position)["turn 0"] == "crystal on E and SE"
+    assert words(position)["turn 3"] == "crystal on W and NW"
+    assert told(position, "turn 3")[0] == (position.current_player(), "put the ridge tile on B1: crystal on W and NW")
+
+
+def test_taking_the_idol_is_told() -> None:
+    position = position_of(rules_for(), {"P1.3": {"at": [1, 0]}})
+    lines = told(position, "move 3 (0,0)")
+    assert lines[0] == (0, "Trash Bin moved from D3 to D2")
+    assert (0, "Trash Bin has the idol") in lines
+    after = position.child(position.string_to_action("move 3 (0,0)"))
+    assert SPEC.ask(after) == "Trash Bin has taken the idol and may move 1 field at once: where to?"
+
+
+def test_fields_and_cards_can_be_looked_up() -> None:
+    position = position_of(rules_for(), {"P1.3": {"at": [1, 0]}})
+    known = SPEC.look_up(position, 0)
+    assert known["D2"] == "cell (0,0): D2 (altar, the idol)"
+    assert known["Toilet Paper/2"].startswith("card of Mummified Pencil: (1 energy)")
+    assert known["Trash Bin"].startswith("energy 11, strikes for 2, moves 2;")
