@@ -125,7 +125,6 @@ _PLAIN = {
     "cullspells": "Your creature scored: return spell dice to their cards for Glory?",
     "ability": "Several creatures scored: whose ability comes next?",
     "cull": "A creature of yours scored: return a die of your Used Pile to its card (cull), to be rid of it?",
-    "cullup": "Return a die of your Used Pile to its card (cull)?",
     "clean": "Your turn ends: discard a readied spell?",
     "swap": "Which die of a rival's Used Pile do you take for yours?",
     "take": "Which die do you take from the Wilds?",
@@ -136,7 +135,8 @@ _PLAIN = {
     "lock": "A Lock face must be locked: which one?",
     "zero": "Which attacker do you weaken to 0?",
     "return": "Which destroyed creature returns?",
-    "between": "Between two defenders: do you cast a spell?",
+    "between": "Between two defenders: do you cast a spell, or pay a locked die off?",
+    "order": "Summoned together: whose ability comes next?",
 }
 
 
@@ -160,6 +160,10 @@ def ask(position: Position) -> str:
     if doing == "capture":
         captures = count(t.state["captures"], "die", "dice")
         return f"You have {t.quiddity} left: buy a die ({captures} allowed)?"
+    if doing == "cullup":
+        return f"Return a die of your {'Spent' if b else 'Used'} Pile to its card (cull)?"
+    if doing == "together":
+        return f"Summon creatures of your pool together ({count(int(a), 'more', 'more')}): which one?"
     if doing == "reroll":
         return f"Roll other dice again: which one ({count(int(a), 'more', 'more')})?"
     if doing == "surcharge":
@@ -284,6 +288,7 @@ def _done(t: _Table) -> str:
         "clean": "keep the spells",
         "cull": "cull nothing",
         "cullup": "cull nothing",
+        "together": "summon no more",
         "defend": "no more",
         "window": "no answer",
         "event": "no answer",
@@ -299,7 +304,8 @@ def _option(t: _Table, family: str, parts: dict[str, Any]) -> str:
     if family == "done":
         return _done(t)
     if family == "summon":
-        level = t.die(name).faces[face].level + t.figures["surcharge"]
+        free = t.frame[0] == "together"  # but for what rivals make it dearer
+        level = (0 if free else t.die(name).faces[face].level) + t.figures["surcharge"]
         glory = f", {t.cards[name].glory} Glory when it scores" if name in t.cards and t.cards[name].glory else ""
         return f"summon {t.face(name, face)} for {level} Quiddity{glory}{_of_card(t, name)}"
     if family == "capture":
@@ -326,7 +332,8 @@ def _option(t: _Table, family: str, parts: dict[str, Any]) -> str:
         copier = f", copied by {t.card(parts['copier'])}" if parts["copier"] else ""
         return f"{t.face(name, face)}{copier}{_of_card(t, name)}"
     if family.startswith("cull"):
-        where = {"cull ready": "readied ", "cull attached": "attached ", "cull pool": "unrolled "}.get(family, "used ")
+        pile = "spent " if t.frame[0] == "cullup" and t.frame[2] else "used "
+        where = {"cull ready": "readied ", "cull attached": "attached ", "cull pool": "unrolled "}.get(family, pile)
         shown = t.face(name, face) if "face" in parts else t.card(name)
         return f"cull the {where}{shown}"
     if family == "take":
