@@ -695,6 +695,8 @@ def compile_face(card: Card, die: Die, number: int, sets: CardSet) -> dict[str, 
             if effect.get("when") != "no_bq":
                 raise DataError(f"{where}: a state check needs when = 'no_bq'")
             out["no_bq"] = 1
+    if out["dead_aside"] != out["aside_roll"]:
+        raise DataError(f"card {card.name!r}: redirect to aside and asidekill rollself go together")
     out["ops"] = compile_steps(f"card {card.name!r}", steps)
     out["n_ops"] = len(steps)
     uses = _uses(f"card {card.name!r}", face, die, on_face)

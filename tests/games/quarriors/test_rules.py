@@ -1,5 +1,8 @@
 """Quarriors beyond single cases: coverage of the rules, bad set-ups, invariants, whole games."""
 
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pyspiel
 import pytest
@@ -59,6 +62,17 @@ def test_the_sets_are_complete():
         assert all(card_text(card) or not card.effects for card in sets.cards.values())
     assert counts == {"base": (53, 18, 130), "light_vs_dark": (43, 10, 64), "qladiator": (26, 8, 40)}
     assert {card.provenance for card in read_sets([DATA / "base.toml"]).cards.values()} == {"sourced"}
+
+
+def test_sourced_figures_are_kept():
+    # Cost and Glory of all but the three cards that have no source, and the one discounted cost that has one.
+    figures = tomllib.loads((Path(__file__).parent / "figures.toml").read_text(encoding="utf-8"))
+    for name in ("base", "light_vs_dark", "qladiator"):
+        cards = read_sets([DATA / f"{name}.toml"]).cards
+        found = {card.name: [card.cost, card.glory] for card in cards.values()}
+        assert {key: value for key, value in found.items() if key not in figures["reconstructed"]} == figures[name]
+        for key, cost in figures["discounted"].items():
+            assert key not in cards or cards[key].discounted == cost
 
 
 @pytest.mark.parametrize(
@@ -224,9 +238,11 @@ def test_bad_data(tmp_path):
         ('effects = [{ on = "score", do = "swap" }]', "optional is False"),
         ('effects = [{ on = "summon", do = "quiddity", optional = true }]', "optional is True"),
         ('effects = [{ on = "cast", do = "cull", target = "bag" }]', "target is 'bag'"),
+        ('effects = [{ on = "destroyed", do = "redirect", target = "self", to = "aside" }]', "go together"),
     ):
+        die = "Death" if "cast" in card else "Ghostly Spirit"
         path.write_text(
-            f'set = "mine"\n[[card]]\nname = "Odd"\nclass = "Death"\ncost = 3\nprovenance = "reconstructed"\n{card}\n'
+            f'set = "mine"\n[[card]]\nname = "Odd"\nclass = "{die}"\ncost = 3\nprovenance = "reconstructed"\n{card}\n'
         )
         with pytest.raises(DataError, match=words):
             SPEC.make_rules({"data": str(path)})
