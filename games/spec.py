@@ -166,7 +166,8 @@ class GameSpec:
 
     def ask(self, position: Position) -> str:
         """What the seat to move is asked, in one sentence."""
-        return self.words.ask(position) if self.words else "What do you do?"
+        question = self.words.ask(position) if self.words else "What do you do?"
+        return question[:1].upper() + question[1:]
 
     def options(self, position: Position) -> Mapping[int, str]:
         """Every legal action of a decision in words, each different, in the order of a menu."""

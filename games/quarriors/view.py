@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, cast
 
 from rich.console import Group, RenderableType
@@ -97,21 +98,23 @@ def _players(sets: CardSet, state: dict[str, Any], seat: int) -> Table:
     spent = any(player["spent"] for player in state["players"])
     if spent:
         table.add_column("spent")
+    # Dice go by the name of their card, which says more than that of their class.
+    names = {sets.cards[entry["card"]].die: entry["card"] for entry in state["wilds"]}
     for number, player in enumerate(state["players"]):
-        ready = [_die(sets, die) for die in player["ready"]]
+        ready = [_die(sets, names, die) for die in player["ready"]]
         if "locked" in player:
-            ready.append("locked " + _die(sets, player["locked"]))
-        ready += [f"{name} (aside)" for name in player["aside"]]
+            ready.append("locked " + _die(sets, names, player["locked"]))
+        ready += [f"{names.get(name, name)} (aside)" for name in player["aside"]]
         row = [
             who(number, seat) + (", at turn" if number == state["active"] else ""),
             str(player["glory"]),
             _lines(ready),
-            _lines(_die(sets, die) for die in player["active"]),
-            "\n".join(f"{n} {name}" for name, n in player["bag"].items()),
-            "\n".join(f"{n} {name}" for name, n in player["used"].items()),
+            _lines(_die(sets, names, die) for die in player["active"]),
+            *(
+                "\n".join(f"{n} {names.get(name, name)}" for name, n in player[zone].items())
+                for zone in ("bag", "used", "spent")[: 3 if spent else 2]
+            ),
         ]
-        if spent:
-            row.append("\n".join(f"{n} {name}" for name, n in player["spent"].items()))
         table.add_row(*row)
     return table
 
@@ -121,16 +124,17 @@ def _lines(texts: Any) -> str:
     return "\n".join(text if n == 1 else f"{n} {text}" for text, n in Counter(texts).items())
 
 
-def _die(sets: CardSet, die: dict[str, Any]) -> str:
+def _die(sets: CardSet, names: Mapping[str, str], die: dict[str, Any]) -> str:
     """A die with what its face shows: `Deathdealer L1 3/2 + Death spell *`."""
-    name = die["die"]
-    text = name if die["face"] is None else f"{name} {face_text(sets.dice[name].faces[die['face']])}"
+    text = names.get(die["die"], die["die"])
+    if die["face"] is not None:
+        text += f" {face_text(sets.dice[die['die']].faces[die['face']])}"
     if "copy" in die:
-        text += " as " + _die(sets, die["copy"])
+        text += " as " + _die(sets, names, die["copy"])
     for key, word in (("attack", "attack"), ("defense", "defence")):
         if key in die:
             text += f", {word} +{die[key]}"
-    return text + "".join(" + " + _die(sets, spell) for spell in die.get("attached", []))
+    return text + "".join(" + " + _die(sets, names, spell) for spell in die.get("attached", []))
 
 
 def _provenance(rules: QuarriorsRules) -> str:

@@ -718,8 +718,17 @@ def _outcome(step: Step, t: _Table, doing: str) -> list[Line]:
 
 def _changes(before: _Table, after: _Table) -> list[Line]:
     """What a step brought about, as far as the seat sees it: energy, tokens, the idol, points, turns."""
+    turns, monsters = _turns(before, after), _monsters(before.scene, after.scene)
+    # A round begins with the favor cards; elsewhere what happened belongs to the turn that ends.
+    lines = turns + monsters if turns and turns[0].text.startswith("favor cards") else monsters + turns
+    if after.scene["doing"] == "over":
+        lines.append(Line(NOBODY, _end(after)))
+    return lines
+
+
+def _monsters(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Line]:
+    """Energy, tokens, who has the idol, points."""
     lines = []
-    old, new = before.scene, after.scene
     for seat, (mob, now) in enumerate(zip(old["mobs"], new["mobs"], strict=True)):
         for was, is_ in zip(mob["monsters"], now["monsters"], strict=False):
             parts = []
@@ -728,16 +737,22 @@ def _changes(before: _Table, after: _Table) -> list[Line]:
             parts += [f"{name} {was[name]} to {is_[name]}" for name in _TOKENS if was[name] != is_[name]]
             if parts:
                 lines.append(Line(seat, f"{is_['name']}: {', '.join(parts)}"))
-    if old["carrier"] != new["carrier"] or (old["idol"] != new["idol"] and new["carrier"] is None):
+    if new["carrier"] != old["carrier"]:
         if new["carrier"] is not None:
             seat, k = new["carrier"]
             lines.append(Line(seat, f"{new['mobs'][seat]['monsters'][k]['name']} has the idol"))
-        elif new["idol"]:
-            field = after.board.field_names[after.board.number[tuple(new["idol"])]]
-            lines.append(Line(NOBODY, f"the idol lies on {field}"))
-    if old["points"] != new["points"] and new["carrier"] == old["carrier"]:
+        else:
+            lines.append(Line(NOBODY, "nobody has the idol"))
+    elif new["points"] != old["points"]:
         scored = [seat for seat, points in enumerate(new["points"]) if points != old["points"][seat]]
         lines += [Line(seat, f"{new['points'][seat]:g} points now") for seat in scored]
+    return lines
+
+
+def _turns(before: _Table, after: _Table) -> list[Line]:
+    """Favor cards that are shown, and whose turn begins."""
+    lines = []
+    old, new = before.scene, after.scene
     shown = [mob["favor"] for mob in new["mobs"]]
     if None not in shown and None in [mob["favor"] for mob in old["mobs"]]:
         cards = join([f"{who(seat, after.seat)} {favor}" for seat, favor in enumerate(shown)])
@@ -746,8 +761,6 @@ def _changes(before: _Table, after: _Table) -> list[Line]:
         seat = new["order"][new["turn"]]
         begins = "your turn" if seat == after.seat else f"the turn of seat {seat}"
         lines.append(Line(NOBODY, f"turn {new['time']['turns'] + 1}: {begins}"))
-    if new["doing"] == "over":
-        lines.append(Line(NOBODY, _end(after)))
     return lines
 
 

@@ -97,7 +97,7 @@ def test_a_defender_is_asked_with_what_is_left_of_the_attack() -> None:
     )
     asked, _ = play(position, "done")
     assert asked.current_player() == 1
-    assert SPEC.ask(asked) == "seat 0 attacks with 3 in all, 3 left: which of your creatures stands up to it?"
+    assert SPEC.ask(asked) == "Seat 0 attacks with 3 in all, 3 left: which of your creatures stands up to it?"
     assert set(SPEC.options(asked).values()) == {"Assistant (level 1, 1/2)", "Deathdealer (level 1, 3/2)"}
 
 
