@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import secrets
 import sys
 from collections.abc import Callable, Iterator
@@ -225,21 +226,26 @@ class Screen:
             self.console.print(self._menu())
 
     def _menu(self) -> RenderableType:
-        choices = self.session.choices()
-        longest = max(len(choice.words) for choice in choices)
-        if len(choices) <= 6 or 2 * (longest + 8) > self.console.width:
+        """The choices by number: long ones a line each, runs of short ones in columns."""
+        numbered = list(enumerate(self.session.choices(), 1))
+        wide = len(str(len(numbered)))
+        room = self.console.width // 2 - wide - 6
+        parts: list[RenderableType] = []
+        for short, run in itertools.groupby(numbered, key=lambda pair: len(pair[1].words) <= room):
+            entries = list(run)
+            if short and len(entries) > 4:
+                cells = [self._entry(number, wide, f"  {choice.words}") for number, choice in entries]
+                parts.append(Columns(cells, padding=(0, 3), column_first=True, equal=True))
+                continue
             table = Table.grid(padding=(0, 2, 0, 0))
-            table.add_column(justify="right", style="bold cyan")
-            table.add_column()
-            for number, choice in enumerate(choices, 1):
-                table.add_row(str(number), Text(choice.words))
-            return table
-        wide = len(str(len(choices)))
-        entries = [
-            Text.assemble((f"{number:>{wide}}", "bold cyan"), f"  {choice.words}")
-            for number, choice in enumerate(choices, 1)
-        ]
-        return Columns(entries, padding=(0, 3), column_first=True, equal=True)
+            for number, choice in entries:
+                table.add_row(self._entry(number, wide, ""), Text(choice.words))
+            parts.append(table)
+        return Group(*parts)
+
+    @staticmethod
+    def _entry(number: int, wide: int, words: str) -> Text:
+        return Text.assemble((f"{number:>{wide}}", "bold cyan"), words)
 
     def _verdict(self) -> Text:
         chance = self.session.win_chance(self.session.position.returns()[self.session.seat])

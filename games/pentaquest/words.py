@@ -71,7 +71,10 @@ def options(position: Position) -> Mapping[int, str]:
         elif verb.startswith("reroll"):
             kept = name.partition("keep ")[2]
             n = len(state["dice"]) - (0 if kept == "none" else len(kept.split()))
-            text = f"roll all {n} again" if kept == "none" else f"keep {kept}, roll {n} again"
+            if n == 0:
+                text = "keep all, and use up a reroll"
+            else:
+                text = f"roll all {n} again" if kept == "none" else f"keep {kept}, roll {n} again"
             groups[1][action] = text if verb == "reroll," else f"use a reroll card: {text}"
         else:
             source, _, goal = rest.partition(" to ")
