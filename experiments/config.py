@@ -14,6 +14,7 @@ game = "kuhn_poker"
 measure = "exploitability"   # exploitability | regret | induced | self_play
 solvers = ["cfr", "cfr+"]
 budgets = [1, 10, 100, 1000]
+baselines = ["sequence_form"]   # measured once, without a budget
 """
 
 from __future__ import annotations
@@ -26,11 +27,22 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from engine_ext.errors import ConfigError, reason
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+Unit = Literal["simulations", "nodes", "depth"]
 
 
 class _Model(BaseModel):
@@ -60,6 +72,39 @@ class ArenaConfig(_Model):
         return self
 
 
+def _ascending(budgets: list[int]) -> list[int]:
+    if sorted(set(budgets)) != budgets:
+        raise ValueError("they must ascend without repeats")
+    return budgets
+
+
+Budgets = Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1), AfterValidator(_ascending)]
+
+
+class CurveConfig(_Model):
+    """A solver with budgets of its own, among others with which it shares the axes.
+
+    Attributes:
+        solver: its spec, without the parameter that the budget sets.
+        budgets: ascending.
+        unit: of a searcher: the parameter that the budgets set; the part's own where empty.
+    """
+
+    solver: Text
+    budgets: Budgets
+    unit: Unit | Literal[""] = ""
+
+    def __str__(self) -> str:
+        return f"{self.solver} by {self.unit}" if self.unit else self.solver
+
+
+# Tags say which kind an entry is, so that an error names the key inside it; `_key` leaves them out.
+_Entry = Annotated[
+    Annotated[Text, Tag("<text>")] | Annotated[CurveConfig, Tag("<table>")],
+    Discriminator(lambda entry: "<text>" if isinstance(entry, str) else "<table>"),
+]
+
+
 class ConvergenceConfig(_Model):
     """How near solvers come to the exact answer of a game, over budgets.
 
@@ -70,9 +115,11 @@ class ConvergenceConfig(_Model):
             `induced`, the exploitability of the policy that a searcher
             induces when it is run in every information set; `self_play`, that of the average
             strategies of one search from the start.
-        solvers: specs, all different, each without the parameter that the budget sets.
+        solvers: all different: specs, each without the parameter that the budget sets, or tables of
+            such a spec and budgets of its own.
         budgets: ascending; iterations for policy solvers, `unit` for searchers.
         unit: the parameter of a searcher that the budget sets.
+        baselines: specs of the same kind that are measured once, as they stand.
         repeats: independent seeds for each point.
         positions: for `regret`: how many different ones.
         title: heading of its part of the report; the game where empty.
@@ -80,18 +127,18 @@ class ConvergenceConfig(_Model):
 
     game: Text
     measure: Literal["exploitability", "regret", "induced", "self_play"]
-    solvers: Annotated[list[Text], Field(min_length=1)]
-    budgets: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
-    unit: Literal["simulations", "nodes", "depth"] = "simulations"
+    solvers: Annotated[list[_Entry], Field(min_length=1)]
+    budgets: Budgets
+    unit: Unit = "simulations"
+    baselines: list[Text] = Field(default_factory=list)
     repeats: Annotated[int, Field(ge=1, le=10_000)] = 1
     positions: Annotated[int, Field(ge=1, le=100_000)] = 50
     title: str = ""
 
     @model_validator(mode="after")
-    def _in_order(self) -> ConvergenceConfig:
-        if sorted(set(self.budgets)) != self.budgets:
-            raise ValueError("budgets must ascend without repeats")
-        twice = {solver for solver in self.solvers if self.solvers.count(solver) > 1}
+    def _different(self) -> ConvergenceConfig:
+        labels = [str(each) for each in [*self.solvers, *self.baselines]]
+        twice = {label for label in labels if labels.count(label) > 1}
         if twice:
             raise ValueError(f"solvers lists {min(twice)!r} twice")
         return self
@@ -174,6 +221,8 @@ def _key(location: tuple[int | str, ...]) -> str:
     """`arena[1].bots[2]: `, counting from 1 as people do; empty for the file as a whole."""
     text = ""
     for part in location:
+        if part in ("<text>", "<table>"):
+            continue
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
     return f"{text}: " if text else ""
 

@@ -13,7 +13,7 @@ import functools
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,8 @@ from solvers import induced, specs, tree
 from solvers.best_response import exploitability
 from solvers.specs import Spec
 
+_SAME = 1e-9  # actions whose exact values differ by less are as good as each other
+_ROUNDING = 1e-13  # what sums of float64 make of 0, at utilities of the size of 1
 Y_LABELS = {
     "exploitability": "exploitability",
     "regret": "regret, utility a decision",
@@ -44,7 +46,7 @@ EXPLANATIONS = {
     "exploitability": "Exploitability (NashConv divided by the number of players) of each solver's average policy, "
     "exact on the whole tree. Seconds are those of the iterations alone.",
     "regret": "What the searcher's choice loses against the best action by exact values, on average over positions "
-    "from games between the game's rule of thumb and chance. Seconds are those of one search.",
+    "where the choice matters, from games between the game's rule of thumb and chance. Seconds are those of a search.",
     "induced": "Exploitability of the policy that a searcher induces: one search from scratch at every information "
     "set of the game, then an exact best response against all of them. Seconds are those of one search.",
     "self_play": "Exploitability of the average strategies of one search from the start of the game, which is how "
@@ -74,46 +76,94 @@ def check(config: ConvergenceConfig, where: str) -> ConvergenceConfig:
             f"{where}.game: regret needs one of our games with perfect information, and {game.text} is none; "
             "where information is hidden, measure = 'induced' asks the same of a whole policy"
         )
-    found: list[str] = []
-    for k, text in enumerate(config.solvers, 1):
+    lines = _lines(config)
+    texts: list[str] = []
+    for place, line in zip(_places(config), lines, strict=True):
         try:
-            found.append(_check_solver(config, game, text))
+            texts.append(_check_solver(config, game, line))
         except QuandaryError as error:
-            raise ConfigError(f"{where}.solvers[{k}]: {error}") from error
-    return config.model_copy(update={"game": game.text, "solvers": found})
+            raise ConfigError(f"{where}.{place}: {error}") from error
+    solvers = [
+        text if isinstance(each, str) else each.model_copy(update={"solver": text})
+        for text, each in zip(texts, config.solvers, strict=False)
+    ]
+    changes = {"game": game.text, "solvers": solvers, "baselines": texts[len(solvers) :]}
+    return ConvergenceConfig.model_validate({**config.model_dump(), **changes})
 
 
-def _check_solver(config: ConvergenceConfig, game: gametext.Game, text: str) -> str:
+@dataclass(frozen=True)
+class _Line:
+    """What becomes one curve, or one level of a baseline.
+
+    Attributes:
+        solver: its spec.
+        unit: the parameter that the budgets set; None for a baseline.
+        budgets: ascending; the one budget 0 for a baseline.
+        label: in tables and plots.
+    """
+
+    solver: str
+    unit: str | None
+    budgets: list[int]
+    label: str
+
+
+def _lines(config: ConvergenceConfig) -> list[_Line]:
+    """All curves of a part, then its baselines."""
+    unit = "iterations" if config.measure == "exploitability" else config.unit
+    found = []
+    for each in config.solvers:
+        if isinstance(each, str):
+            found.append(_Line(each, unit, config.budgets, each))
+        else:
+            found.append(_Line(each.solver, each.unit or unit, each.budgets, str(each)))
+    return found + [_Line(each, None, [0], each) for each in config.baselines]
+
+
+def _places(config: ConvergenceConfig) -> list[str]:
+    """Where the lines stand in the config, for messages."""
+    return [f"solvers[{k}]" for k in range(1, len(config.solvers) + 1)] + [
+        f"baselines[{k}]" for k in range(1, len(config.baselines) + 1)
+    ]
+
+
+def _check_solver(config: ConvergenceConfig, game: gametext.Game, line: _Line) -> str:
     ladder.register()
-    spec = specs.parse_spec(text, game.rules)
+    spec = specs.parse_spec(line.solver, game.rules)
     offline = spec.solver.kind == "policy"
     if offline != (config.measure == "exploitability"):
         wanted = "a policy solver" if config.measure == "exploitability" else "a searcher"
         raise ConfigError(f"measure {config.measure!r} needs {wanted}, and {spec.name} is none")
-    unit = "iterations" if offline else config.unit
-    if unit not in spec.parameters:
-        raise ConfigError(f"{spec.name} has no parameter {unit!r} for the budgets to set")
-    for key in (unit, "seconds"):
-        if key in spec.given:
-            raise ConfigError(f"{spec.name}: {key} is what the budgets set; leave it out")
-    for budget in config.budgets:
-        with_budget(str(spec), unit, budget)
+    if offline and line.unit not in ("iterations", None):
+        raise ConfigError(f"{spec.name}: the budget of a policy solver is its iterations; leave the unit out")
+    if line.unit is None:
+        if "seconds" in spec.given:
+            raise ConfigError(f"{spec.name}: a baseline with a limit in seconds would not repeat itself; leave it out")
+    else:
+        if line.unit not in spec.parameters:
+            raise ConfigError(f"{spec.name} has no parameter {line.unit!r} for the budgets to set")
+        for key in (line.unit, "seconds"):
+            if key in spec.given:
+                raise ConfigError(f"{spec.name}: {key} is what the budgets set; leave it out")
+    budgeted = [with_budget(str(spec), line.unit, budget) for budget in line.budgets]
     if offline:
         spec.solver.check(solve.source_of(game))
     else:
         rules = game.rules if config.measure == "regret" else _tree_rules(game.text)
-        searcher = specs.make_searcher(with_budget(str(spec), unit, config.budgets[0]), rules)
+        searcher = specs.make_searcher(budgeted[0], rules)
         if config.measure == "self_play":
             induced.check_self_play(searcher, spec.name)
     return str(spec)
 
 
-def with_budget(text: str, unit: str, budget: int) -> Spec:
-    """A solver's spec with its budget put in.
+def with_budget(text: str, unit: str | None, budget: int) -> Spec:
+    """A solver's spec with its budget put in; as it stands where there is no unit.
 
     Raises:
         SpecError: the budget is out of the parameter's range.
     """
+    if unit is None:
+        return specs.parse_spec(text)
     _, raw = specs.split_spec(text)
     inner = text[text.index("(") + 1 : text.rindex(")")] + "," if raw else ""
     name = text.partition("(")[0]
@@ -135,8 +185,8 @@ class Point:
 
     Attributes:
         key: its job key.
-        solver: number in the config's list.
-        budget: iterations, or the searcher's unit.
+        solver: number among the part's curves and baselines.
+        budget: iterations, or the searcher's unit; 0 for a baseline.
         repeat: which of the seeds.
     """
 
@@ -148,15 +198,15 @@ class Point:
 
 def points(config: ConvergenceConfig, number: int) -> Iterator[Point]:
     """All points of a part, solver by solver."""
-    for i, solver in enumerate(config.solvers):
+    for i, line in enumerate(_lines(config)):
         for repeat in range(config.repeats):
-            for budget in config.budgets:
-                yield Point(f"curve{number}/{solver}/{repeat:04d}/{budget:012d}", i, budget, repeat)
+            for budget in line.budgets:
+                yield Point(f"curve{number}/{line.label}/{repeat:04d}/{budget:012d}", i, budget, repeat)
 
 
 def points_total(config: ConvergenceConfig) -> int:
     """Points of a part in all."""
-    return len(config.solvers) * config.repeats * len(config.budgets)
+    return config.repeats * sum(len(line.budgets) for line in _lines(config))
 
 
 @dataclass(frozen=True)
@@ -180,16 +230,19 @@ class CurveTask:
 
     def _seed(self, point: Point) -> int:
         """One seed for all budgets of a curve, so that a curve is one run getting longer."""
-        return keyed_seed(self.seed, "curve", self.config.game, self.config.solvers[point.solver], point.repeat)
+        return keyed_seed(self.seed, "curve", self.config.game, _lines(self.config)[point.solver].solver, point.repeat)
 
     def _exploitability(self) -> Rows:
         rows = Rows()
         first = self.points[0]
-        spec = with_budget(self.config.solvers[first.solver], "iterations", self.points[-1].budget)
+        spec = self._spec(self.points[-1])
         solver: Any = solve.make_offline(spec, _tree_rules(self.config.game).tree, self._seed(first))
         for point in self.points:
-            solver.run(point.budget - solver.iterations)
-            rows.measures.append((point.key, "exploitability", max(0.0, float(solver.exploitability()))))
+            if point.budget:
+                solver.run(point.budget - solver.iterations)
+            else:
+                solve.run_offline(spec, solver)
+            rows.measures.append((point.key, "exploitability", _unrounded(solver.exploitability())))
             rows.timings.append((point.key, -1, point.budget, float(solver.seconds)))
         return rows
 
@@ -204,7 +257,7 @@ class CurveTask:
                 started = time.perf_counter()
                 policy = induced.search_policy(rules, searcher, seed=self._seed(point))
                 seconds = (time.perf_counter() - started) / rules.tree.n_infosets
-            rows.measures.append((point.key, "exploitability", max(0.0, float(exploitability(policy)))))
+            rows.measures.append((point.key, "exploitability", _unrounded(exploitability(policy))))
             rows.timings.append((point.key, -1, 1, seconds))
         return rows
 
@@ -215,18 +268,27 @@ class CurveTask:
         cases = exact_cases(self.config.game, self.config.positions, self.seed)
         for point in self.points:
             searcher = specs.make_searcher(self._spec(point), rules)
-            seconds = 0.0
+            seconds: list[float] = []
             for number, (position, values) in enumerate(cases):
-                searcher.reset()
+                if point.budget:
+                    searcher.reset()
                 result = searcher.search(position, seed=keyed_seed(self._seed(point), number))
                 regret = max(values.values()) - values[result.action] if result.action is not None else math.nan
-                rows.measures.append((point.key, f"regret{number:04d}", max(0.0, regret)))
-                seconds += result.seconds
-            rows.timings.append((point.key, -1, len(cases), seconds / len(cases)))
+                rows.measures.append((point.key, f"regret{number:04d}", _unrounded(regret)))
+                seconds.append(result.seconds)
+            # A baseline that solves the game does so once: its longest search tells what an answer costs.
+            spent = sum(seconds) / len(seconds) if point.budget else max(seconds)
+            rows.timings.append((point.key, -1, len(cases), spent))
         return rows
 
     def _spec(self, point: Point) -> Spec:
-        return with_budget(self.config.solvers[point.solver], self.config.unit, point.budget)
+        line = _lines(self.config)[point.solver]
+        return with_budget(line.solver, line.unit, point.budget)
+
+
+def _unrounded(distance: float) -> float:
+    """A distance from the exact answer, which is never below 0; 0 where it is no more than rounding."""
+    return float(distance) if not distance <= _ROUNDING else 0.0
 
 
 def tasks(config: ConvergenceConfig, number: int, seed: int, done: set[str]) -> Iterator[CurveTask]:
@@ -245,7 +307,8 @@ def tasks(config: ConvergenceConfig, number: int, seed: int, done: set[str]) -> 
 
 @functools.lru_cache(maxsize=4)
 def exact_cases(game: str, count: int, seed: int) -> list[tuple[Position, dict[int, float]]]:
-    """Positions that arise in play, with the exact utility of every action for the seat to move.
+    """Positions that arise in play and where it matters what is played, with the exact utility of
+    every action for the seat to move.
 
     Args:
         game: canonical text of one of our games, of perfect information.
@@ -256,20 +319,28 @@ def exact_cases(game: str, count: int, seed: int) -> list[tuple[Position, dict[i
     assert rules is not None
     exact = specs.make_searcher("value_iteration", rules)
     exact.search(rules.initial_position(), seed=0)
-    cases = []
-    for position in sample_positions(rules, count, keyed_seed(seed, "positions", game)):
-        result = exact.search(position, seed=0)
-        cases.append((position, {each.action: each.value for each in result.actions}))
-    return cases
+
+    def values(position: Position) -> dict[int, float]:
+        return {each.action: each.value for each in exact.search(position, seed=0).actions}
+
+    def matters(position: Position) -> bool:
+        found = values(position).values()
+        return max(found) - min(found) > _SAME
+
+    chosen = sample_positions(rules, count, keyed_seed(seed, "positions", game), matters)
+    return [(position, values(position)) for position in chosen]
 
 
-def sample_positions(rules: Rules, count: int, seed: int) -> list[Position]:
+def sample_positions(
+    rules: Rules, count: int, seed: int, wanted: Callable[[Position], bool] = lambda _: True
+) -> list[Position]:
     """Different decisions from games in which each decision is the rule of thumb's or random, a coin deciding.
 
     Args:
         rules: the game.
         count: at most so many; fewer where 50 games for each bring no more.
         seed: of games and choice.
+        wanted: whether a decision may be among them.
     """
     stream = Stream(seed)
     found: list[Position] = []
@@ -287,7 +358,7 @@ def sample_positions(rules: Rules, count: int, seed: int) -> list[Position]:
             position.apply_action(position.random_action(stream) if suggested is None else suggested)
         if met:
             candidate = met[stream.below(len(met))]
-            if candidate not in found:
+            if candidate not in found and wanted(candidate):
                 found.append(candidate)
     return found
 
@@ -304,23 +375,27 @@ class Summary:
         complete: whether every point has been measured.
         points: measured so far.
         expected: points in all.
-        x_label: what the budget counts.
+        unit: what the part's common budgets count.
+        x_label: what any of its budgets count.
         y_label: what is measured.
         explanation: a sentence on the measure.
         over_budget: a curve for each solver.
         over_seconds: likewise.
-        table: a row for each solver, {"label", "cells"}, a cell for each budget.
+        budgets: all that any curve has, ascending; 0 stands for the baselines' and comes last.
+        table: a row for each solver, {"label", "cells"}, a cell for each of these.
     """
 
     config: ConvergenceConfig
     complete: bool
     points: int
     expected: int
+    unit: str
     x_label: str
     y_label: str
     explanation: str
     over_budget: Sequence[Curve] = field(default_factory=list)
     over_seconds: Sequence[Curve] = field(default_factory=list)
+    budgets: Sequence[int] = field(default_factory=list)
     table: Sequence[dict[str, Any]] = field(default_factory=list)
 
 
@@ -338,30 +413,34 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
     for point in points(config, number):
         if point.key in values:
             grouped[point.solver, point.budget].append(point.key)
+    lines = _lines(config)
+    budgets = sorted({budget for line in lines for budget in line.budgets}, key=lambda budget: (budget == 0, budget))
     over_budget, over_seconds, table = [], [], []
-    for i, solver in enumerate(config.solvers):
+    for i, line in enumerate(lines):
         x, times, y = [], [], []
-        for budget in config.budgets:
+        for budget in line.budgets:
             keys = grouped.get((i, budget))
             if keys:
                 x.append(float(budget))
                 times.append(sum(spent[key] for key in keys) / len(keys))
-                y.append(_estimate([values[key] for key in keys], number, solver, budget))
-        over_budget.append(Curve(solver, x, y))
-        over_seconds.append(Curve(solver, times, y))
+                y.append(_estimate([values[key] for key in keys], number, line.solver, budget))
+        over_budget.append(Curve(line.label, x, y, level=line.unit is None))
+        over_seconds.append(Curve(line.label, times, y))
         by_budget = dict(zip(x, y, strict=True))
-        cells = [f"{by_budget[b].value:.3g}" if b in by_budget else "–" for b in config.budgets]
-        table.append({"label": solver, "cells": cells})
+        cells = [f"{by_budget[b].value:.3g}" if b in by_budget else "–" for b in budgets]
+        table.append({"label": line.label, "cells": cells})
     return Summary(
         config=config,
         complete=len(values) == points_total(config),
         points=len(values),
         expected=points_total(config),
-        x_label="iterations" if config.measure == "exploitability" else config.unit,
+        unit="iterations" if config.measure == "exploitability" else config.unit,
+        x_label=" or ".join(dict.fromkeys(line.unit for line in lines if line.unit)),
         y_label=Y_LABELS[config.measure],
         explanation=EXPLANATIONS[config.measure],
         over_budget=over_budget,
         over_seconds=over_seconds,
+        budgets=budgets,
         table=table,
     )
 
@@ -388,8 +467,8 @@ def print_table(summary: Summary, console: Console) -> None:
         pad_edge=False,
     )
     shown.add_column("solver", overflow="fold", min_width=12)
-    for budget in config.budgets:
-        shown.add_column(f"{budget:,}", justify="right", no_wrap=True)
+    for budget in summary.budgets:
+        shown.add_column(f"{budget:,}" if budget else "as it is", justify="right", no_wrap=True)
     for row in summary.table:
         shown.add_row(row["label"], *row["cells"])
     console.print(shown)

@@ -53,11 +53,13 @@ class Curve:
         label: its spec.
         x: budgets, iterations or seconds; above 0.
         y: estimates; 0 cannot stand on a log axis and is drawn as a hollow marker at its foot.
+        level: one estimate that belongs to no x; a dotted line across the plot.
     """
 
     label: str
     x: Sequence[float]
     y: Sequence[Estimate]
+    level: bool = False
 
 
 def _svg(figure: Figure, title: str) -> str:
@@ -147,6 +149,10 @@ def curves(found: Sequence[Curve], x_label: str, y_label: str) -> str:
         floor = min(above, default=1e-3) / 4
         for i, curve in enumerate(found):
             colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+            if curve.level:
+                for y in curve.y:
+                    axes.axhline(max(y.value, floor), color=colour, linewidth=1.4, linestyle=":", label=curve.label)
+                continue
             kept = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if x > 0]
             xs = [x for x, _ in kept]
             ys = [max(y.value, floor) for _, y in kept]

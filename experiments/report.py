@@ -229,16 +229,17 @@ def findings(summary: ArenaSummary) -> list[str]:
 
 def curve_findings(summary: convergence.Summary) -> list[str]:
     """Which solver is nearest to the exact answer at the largest budget that all have reached."""
-    budgets = [set(curve.x) for curve in summary.over_budget]
-    common = set.intersection(*budgets) if budgets else set()
-    if not common or len(summary.over_budget) < 2:
+    shared = {str(each) for each in summary.config.solvers if isinstance(each, str)}
+    curves = [curve for curve in summary.over_budget if curve.label in shared and not curve.level]
+    common = set.intersection(*(set(curve.x) for curve in curves)) if curves else set()
+    if not common or len(curves) < 2:
         return []
     last = max(common)
-    values = {curve.label: curve.y[list(curve.x).index(last)].value for curve in summary.over_budget}
+    values = {curve.label: curve.y[list(curve.x).index(last)].value for curve in curves}
     best = min(values, key=lambda label: values[label])
     name = summary.config.title or heading(summary.config.game)
     others = ", ".join(f"{label} {value:.3g}" for label, value in values.items() if label != best)
-    return [f"{name}: at {last:,.0f} {summary.x_label} {best} is nearest, with {values[best]:.3g} ({others})."]
+    return [f"{name}: at {last:,.0f} {summary.unit} {best} is nearest, with {values[best]:.3g} ({others})."]
 
 
 def _probability(value: float) -> str:
@@ -301,6 +302,8 @@ def to_toml(experiment: ExperimentConfig) -> str:
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(_toml(each) for each in value) + "]"
     if isinstance(value, str):

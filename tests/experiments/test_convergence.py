@@ -7,7 +7,8 @@ import pytest
 
 import games
 from engine_ext.errors import ConfigError
-from experiments import convergence, run, solve
+from experiments import config as configs
+from experiments import convergence, gametext, run, solve
 from experiments.config import ConvergenceConfig, parse
 from experiments.store import Rows, Store, dump
 from solvers import induced, specs
@@ -148,6 +149,10 @@ def test_a_run_of_curves_makes_table_and_report(tmp_path):
         ({"measure": "induced", "solvers": ["ismcts(simulations=5)"]}, "leave it out"),
         ({"solvers": ["cfr(seconds=1)"]}, "leave it out"),
         ({"measure": "induced", "solvers": ["random"]}, "no parameter 'simulations'"),
+        ({"baselines": ["cfq"]}, r"convergence\[1\]\.baselines\[1\]: "),
+        ({"baselines": ["random"]}, "needs a policy solver"),
+        ({"baselines": ["cfr(seconds=1)"]}, "would not repeat itself"),
+        ({"solvers": [{"solver": "cfr", "budgets": [1], "unit": "nodes"}]}, "leave the unit out"),
         ({"measure": "self_play", "solvers": ["mcts"]}, "hides information"),
         ({"measure": "self_play", "game": "pig(goal=3)", "solvers": ["mcts"]}, r"solvers\[1\]: "),
         ({"game": "chess", "measure": "induced", "solvers": ["ismcts"]}, "nodes"),
@@ -160,7 +165,14 @@ def test_what_does_not_fit_is_named_before_any_work(changes, says):
 
 @pytest.mark.parametrize(
     ("changes", "says"),
-    [({"budgets": [10, 1]}, "ascend"), ({"solvers": ["cfr", "cfr"]}, "twice"), ({"budgets": [0]}, "budgets")],
+    [
+        ({"budgets": [10, 1]}, "ascend"),
+        ({"solvers": ["cfr", "cfr"]}, "twice"),
+        ({"solvers": ["cfr"], "baselines": ["cfr"]}, "twice"),
+        ({"budgets": [0]}, "budgets"),
+        ({"solvers": [{"solver": "cfr"}]}, r"convergence\[1\]\.solvers\[1\]\.budgets: this key is missing"),
+        ({"solvers": [{"solver": "cfr", "budgets": [2], "deals": 3}]}, r"solvers\[1\]\.deals: this key is unknown"),
+    ],
 )
 def test_a_malformed_part_is_named(changes, says):
     part = {"game": "kuhn", "measure": "exploitability", "solvers": ["cfr"], "budgets": [1], **changes}
@@ -174,12 +186,80 @@ def test_a_budget_goes_beside_what_a_spec_gives():
 
 
 def test_the_comparison_that_ships_is_valid():
-    from experiments import config as configs
-
     path = configs.find("solver_comparison")
     experiment = run.prepare(configs.read(path), str(path))
     measures = {part.measure for part in experiment.config.convergence}
     assert measures == {"exploitability", "regret", "induced", "self_play"}
+
+
+def comparison() -> list[ConvergenceConfig]:
+    return configs.read(configs.find("solver_comparison")).convergence
+
+
+def test_the_comparison_has_every_scenario_and_the_calibration_games():
+    parts = [(gametext.load(part.game), part) for part in comparison()]
+    there = {(game.name, game.parameters.get("scenario")) for game, _ in parts}
+    every = {(name, scenario) for name in games.SPECS for scenario in games.scenarios(name)}
+    assert every, "no game has scenarios"
+    assert every - there == set()
+    assert {("quandary_pig", None), ("kuhn_poker", None), ("leduc_poker", None)} <= there
+
+
+def test_the_comparison_has_every_solver():
+    texts = [
+        str(each) if isinstance(each, str) else each.solver
+        for part in comparison()
+        for each in [*part.solvers, *part.baselines]
+    ]
+    assert {specs.split_spec(text)[0] for text in texts} == set(specs.solver_specs())
+
+
+def test_the_comparison_judges_each_game_by_what_its_information_allows():
+    """Regret where nothing is hidden; where something is, policies, and searchers by both readings."""
+    measures: dict[str, set[str]] = {}
+    for part in comparison():
+        measures.setdefault(part.game, set()).add(part.measure)
+    for text, found in measures.items():
+        game = gametext.load(text)
+        hidden = game.rules is None or game.rules.hidden_information
+        assert found >= ({"exploitability", "induced", "self_play"} if hidden else {"regret"})
+
+
+def test_a_solver_may_have_budgets_and_a_unit_of_its_own():
+    part = config(
+        game="pig(goal=6)",
+        measure="regret",
+        solvers=["mcts", {"solver": "expectimax", "unit": "depth", "budgets": [1, 6]}],
+        budgets=[5],
+        baselines=["value_iteration", "random"],
+        positions=5,
+    )
+    every = list(convergence.points(part, 1))
+    assert [(point.key.split("/")[1], point.budget) for point in every] == [
+        ("mcts", 5),
+        ("expectimax by depth", 1),
+        ("expectimax by depth", 6),
+        ("value_iteration", 0),
+        ("random", 0),
+    ]
+    assert convergence.points_total(part) == 5
+    values: dict[str, float] = {}
+    for key, _, value in measured(part).measures:
+        values[key.split("/", 1)[1]] = values.get(key.split("/", 1)[1], 0.0) + value
+    assert values["value_iteration/0000/" + "0" * 12] == 0
+    assert values["random/0000/" + "0" * 12] > 0
+
+
+def test_the_baseline_of_a_policy_is_the_linear_programs_equilibrium():
+    part = config(solvers=["cfr", {"solver": "mccfr_es", "budgets": [1000]}], baselines=["sequence_form"])
+    values = {key.split("/")[1]: value for key, _, value in measured(part).measures}
+    assert values["sequence_form"] == 0
+    assert 0 < values["mccfr_es"] < 11 / 24
+
+
+def test_positions_of_regret_are_those_where_the_choice_matters():
+    for _, values in convergence.exact_cases("quandary_pig(goal=10)", 10, 1):
+        assert max(values.values()) > min(values.values())
 
 
 def test_solve_and_curve_agree():
