@@ -231,7 +231,8 @@ def _reason(error: Any) -> str:
     kind = error["type"]
     if kind == "extra_forbidden":
         part = str(error["loc"][0]) if len(error["loc"]) > 1 else ""
-        known = list(_MODELS.get(part, ExperimentConfig).model_fields)
+        model = CurveConfig if "<table>" in error["loc"] else _MODELS.get(part, ExperimentConfig)
+        known = list(model.model_fields)
         close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
         return "this key is unknown; " + (f"did you mean {close[0]!r}?" if close else f"allowed: {', '.join(known)}")
     if kind == "missing":

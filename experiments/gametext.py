@@ -25,8 +25,9 @@ import games
 from engine_ext.errors import ParameterError
 from engine_ext.position import Rules
 from games.spec import GameSpec
+from solvers.extraction import LOAD_ERRORS
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_+\-]*")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_+\-]*")  # one of OpenSpiel's games is called 2048
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,7 @@ def _load_openspiel(text: str) -> pyspiel.Game:
     try:
         with quiet_stderr():
             return pyspiel.load_game(text)
-    except (pyspiel.SpielError, ValueError, RuntimeError) as error:
+    except LOAD_ERRORS as error:
         first = str(error).strip().splitlines()
         raise ParameterError(f"OpenSpiel refuses {text!r}: {first[0] if first else 'no reason given'}") from error
 

@@ -39,9 +39,10 @@ from experiments.profile import (
 )
 from solvers.best_response import exploitability
 from solvers.cfr import CFRSolver
+from solvers.extraction import extract
 from solvers.mccfr import TreeMCCFR
 from solvers.policies import TabularPolicy
-from solvers.tree import FlatTree, TreeRules, extract
+from solvers.tree import FlatTree, TreeRules
 
 CFR_GAMES = {"leduc": "leduc_poker", "kuhn": "kuhn_poker", "liars4": "liars_dice(dice_sides=4)"}
 

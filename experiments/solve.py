@@ -20,7 +20,7 @@ from engine_ext.errors import TooLargeError, UnsuitableGameError
 from engine_ext.position import Position, Rules
 from experiments import gametext, ladder
 from experiments.gametext import Game
-from solvers import specs, tree
+from solvers import extraction, specs, tree
 from solvers.best_response import expected_values
 from solvers.contract import PolicySolver, SearchResult
 from solvers.mccfr import WITHOUT_TREE
@@ -103,6 +103,7 @@ def solve(text: str, spec_text: str, *, seed: int = 0, progress: bool = False) -
         specs.make_searcher(spec, game.rules)
         position = game.rules.initial_position()
     else:
+        specs.make_searcher(spec, extraction.declared_rules(source_of(game)))
         flat = extract(source_of(game), progress)
         position = tree.TreeRules(flat).initial_position()
     result = specs.make_searcher(spec, position.rules).search(position, seed=seed)
@@ -145,7 +146,7 @@ def extract(source: Any, progress: bool = False) -> Any:
                 task = bar.add_task("", total=estimated)
             bar.update(task, completed=nodes, total=max(estimated, nodes))
 
-        return tree.extract(source, progress=show)
+        return extraction.extract(source, progress=show)
 
 
 def print_solution(found: Solution, console: Console) -> None:

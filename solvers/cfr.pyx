@@ -27,6 +27,7 @@ import time
 
 import numpy as np
 
+cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport pow, sqrt
 from libc.stdint cimport int32_t, int64_t
@@ -64,6 +65,12 @@ cdef inline double power(double t, double exponent) noexcept nogil:
     if exponent == 1.5:
         return t * sqrt(t)
     return pow(t, exponent)
+
+
+cdef struct Weights:
+    double average          # of this iteration's policies
+    double keep_positive    # share kept of positive regrets
+    double keep_negative    # and of the others
 
 
 cdef class CFRSolver:
@@ -137,6 +144,18 @@ cdef class CFRSolver:
         else:
             self._start_nodes()
 
+    cdef Weights weights_of(self, int64_t iteration) noexcept nogil:
+        cdef double t = <double>iteration
+        cdef Weights out
+        out.average = power(t, self.gamma)
+        out.keep_positive = out.keep_negative = 1.0
+        if self.rule == RULE_DISCOUNT:
+            out.keep_positive = power(t, self.alpha)
+            out.keep_positive /= out.keep_positive + 1.0
+            out.keep_negative = power(t, self.beta)
+            out.keep_negative /= out.keep_negative + 1.0
+        return out
+
     # ---- the sequence form ------------------------------------------------------------------
 
     def _start_sequences(self, base_only):
@@ -174,28 +193,22 @@ cdef class CFRSolver:
         cdef const double *rivals[PLAYER_LIMIT][PLAYER_LIMIT]
         cdef int32_t player
         cdef int64_t _
-        cdef double t, weight, keep_positive, keep_negative
+        cdef Weights weights
         for player in range(self.n_players):
             self.sequences.rivals(player, self.plan, rivals[player])
         for _ in range(count):
             self.iterations += 1
-            t = <double>self.iterations
-            weight = power(t, self.gamma)
-            keep_positive = keep_negative = 1.0
-            if self.rule == RULE_DISCOUNT:
-                keep_positive = power(t, self.alpha)
-                keep_positive = keep_positive / (keep_positive + 1.0)
-                keep_negative = power(t, self.beta)
-                keep_negative = keep_negative / (keep_negative + 1.0)
+            weights = self.weights_of(self.iterations)
             if not self.alternating:
                 for player in range(self.n_players):
                     kernels.values(&sides[player], rivals[player], self.values[player])
             for player in range(self.n_players):
                 if self.alternating:
                     kernels.values(&sides[player], rivals[player], self.values[player])
-                kernels.update[self.rule](&sides[player], keep_positive, keep_negative, self.values[player],
-                                          self.regret[player], self.policy[player])
-                kernels.plan(&sides[player], weight, self.policy[player], self.plan[player], self.total[player])
+                kernels.update[self.rule](&sides[player], weights.keep_positive, weights.keep_negative,
+                                          self.values[player], self.regret[player], self.policy[player])
+                kernels.plan(&sides[player], weights.average, self.policy[player], self.plan[player],
+                             self.total[player])
 
     # ---- the node pass ----------------------------------------------------------------------
 
@@ -208,10 +221,11 @@ cdef class CFRSolver:
         self.node_plan = np.zeros(n)
         self.scratch = np.zeros((1 if self.recalls else 2, self.tree.n_nodes))
 
+    @cython.boundscheck(False)   # hot, and its indices come from the tree
     cdef void iterate_nodes(self, int64_t count) noexcept nogil:
         cdef int32_t player
         cdef int64_t _
-        cdef double t, weight, keep_positive, keep_negative
+        cdef Weights weights
         cdef double *gain = &self.gain[0] if self.gain.shape[0] else NULL
         cdef double *policy = &self.node_policy[0] if self.gain.shape[0] else NULL
         if self.gain.shape[0] == 0:
@@ -219,14 +233,7 @@ cdef class CFRSolver:
             return
         for _ in range(count):
             self.iterations += 1
-            t = <double>self.iterations
-            weight = power(t, self.gamma)
-            keep_positive = keep_negative = 1.0
-            if self.rule == RULE_DISCOUNT:
-                keep_positive = power(t, self.alpha)
-                keep_positive = keep_positive / (keep_positive + 1.0)
-                keep_negative = power(t, self.beta)
-                keep_negative = keep_negative / (keep_negative + 1.0)
+            weights = self.weights_of(self.iterations)
             if not self.alternating:
                 memset(gain, 0, self.gain.shape[0] * sizeof(double))
                 for player in range(self.n_players):
@@ -237,11 +244,11 @@ cdef class CFRSolver:
                     self.nodes.counterfactuals(player, policy, &self.scratch[0, 0], gain)
                 if not self.recalls:
                     self.nodes.own_reach(player, policy, &self.scratch[1, 0])
-                    self.nodes.add_average(player, weight, policy, &self.scratch[1, 0], &self.node_total[0])
-                self.update_nodes(player, weight, keep_positive, keep_negative)
+                    self.nodes.add_average(player, weights.average, policy, &self.scratch[1, 0], &self.node_total[0])
+                self.update_nodes(player, weights)
 
-    cdef void update_nodes(self, int32_t player, double weight, double keep_positive,
-                           double keep_negative) noexcept nogil:
+    @cython.boundscheck(False)   # hot, and its indices come from the tree
+    cdef void update_nodes(self, int32_t player, Weights weights) noexcept nogil:
         """Average, regrets and next policy of one player, information set by information set."""
         cdef const TreeTables *t = &self.tree.tables
         cdef double *policy = &self.node_policy[0]
@@ -257,7 +264,7 @@ cdef class CFRSolver:
                 reach = 1.0 if t.info_parent[infoset] == NO_SEQUENCE else self.node_plan[t.info_parent[infoset]]
                 for s in range(first, end):
                     self.node_plan[s] = reach * policy[s]
-                    self.node_total[s] += weight * self.node_plan[s]
+                    self.node_total[s] += weights.average * self.node_plan[s]
             least = self.least[infoset]
             value = 0.0
             for s in range(first, end):
@@ -266,7 +273,7 @@ cdef class CFRSolver:
             for s in range(first, end):
                 r = regret[s] + (gain[s] - value)
                 if self.rule == RULE_DISCOUNT:
-                    r *= keep_positive if r > 0.0 else keep_negative
+                    r *= weights.keep_positive if r > 0.0 else weights.keep_negative
                 elif self.rule != RULE_CFR and r <= least:
                     r = 0.0
                 regret[s] = r

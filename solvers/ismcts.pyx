@@ -50,6 +50,7 @@ from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
 from engine_ext.rng import Stream
 from solvers.budget import batches, simulation_limit
 from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
+from solvers.extraction import prepare_views
 from solvers.specs import parse_spec
 from solvers.stages import Stage
 from solvers.tree import TreeRules
@@ -851,11 +852,10 @@ def check(rules):
 
 
 def check_parameters(Rules rules, name, parameters):
-    """Raises UnsuitableGameError where a parameter needs what the game does not have."""
+    """Raises UnsuitableGameError where a parameter needs what the game does not have; a flat tree gets
+    what a single observer asks."""
     if parameters["observer"] == "single" and isinstance(rules, TreeRules) and rules.tree.hidden_information:
-        raise UnsuitableGameError(
-            f"{name}: observer=single needs what a seat knows when others move, and the flat tree of {rules.tree.name} "
-            "knows information sets of the seat to move alone; use observer=multiple")
+        prepare_views(rules.tree)
     if parameters["playout"] == "greedy" and rules.ops.suggest == NULL:
         raise UnsuitableGameError(
             f"{name}: playout=greedy needs a game with a rule of thumb, and {rules.name} has none")

@@ -22,6 +22,7 @@ import time
 
 import numpy as np
 
+cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
@@ -165,6 +166,7 @@ cdef class TreeMCCFR:
         if self.path == NULL:
             raise MemoryError
 
+    @cython.boundscheck(False)   # hot, and its indices come from the tree
     cdef double external(self, int32_t node, int32_t player, int32_t averaged, double own, double *arena,
                          Rng *rng) noexcept nogil:
         """The player's sampled value of a node; regrets and averages are updated on the way."""
@@ -212,6 +214,7 @@ cdef class TreeMCCFR:
                 self.total[first + a] += own * policy[a]
         return value
 
+    @cython.boundscheck(False)   # hot, and its indices come from the tree
     cdef void outcome(self, int32_t player, int32_t averaged, Rng *rng) noexcept nogil:
         """One sampled game, and what it teaches the player and the averaged one."""
         cdef const TreeTables *t = &self.tree.tables
@@ -261,6 +264,7 @@ cdef class TreeMCCFR:
                 self.regret[step.sequence + step.action] += weight * step.others * tail
             tail *= step.prob
 
+    @cython.boundscheck(False)   # hot, and its indices come from the tree
     cdef void iterate(self, int64_t count, bint external) noexcept nogil:
         cdef int32_t player, n = self.tree.tables.n_players
         cdef int64_t _

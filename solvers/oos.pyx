@@ -32,7 +32,7 @@ from engine_ext.rng import Stream
 from solvers.budget import batches, simulation_limit
 from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
 from solvers.ismcts import DEFAULT_SIMULATIONS, draw
-from solvers.tree import extract
+from solvers.extraction import extract
 
 cdef enum:
     SAMPLE_STREAM = 3   # keys of the random streams that belong to one seed

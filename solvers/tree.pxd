@@ -42,6 +42,8 @@ ctypedef struct TreeTables:
     const int8_t *info_player    # [n_infosets]
     const int32_t *info_first    # [n_infosets + 1]
     const int32_t *info_parent   # [n_infosets] the player's own last sequence before it
+    # ---- filled by extraction.prepare_views(), null before ----------------------------------
+    const uint64_t *view         # [n_nodes * n_players] at decisions of others: key of what a seat knows
     # ---- filled by FlatTree.prepare_sampling(), null before ---------------------------------
     const double *cumulative     # [n_edges] probability of a chance node's edges up to this one
     const uint8_t *uniform       # [n_nodes] whether all outcomes of a chance node are alike likely
@@ -112,6 +114,7 @@ cdef class FlatTree:
     cdef readonly dict action_names  # decision id -> unique text, for the ids that occur
     cdef readonly dict outcome_names  # chance id -> unique text, for the ids that occur
     cdef readonly object source      # the pyspiel.Game or Rules it was extracted from; None after load
+    cdef readonly object root        # the state it was extracted from; None after load
     cdef readonly double seconds     # wall-clock time of the extraction
     cdef object _digest
     cdef object _label_index
@@ -120,6 +123,7 @@ cdef class FlatTree:
     cdef _bind(self)
     cpdef prepare_sampling(self)
     cpdef prepare_members(self)
+    cpdef add_views(self, view)
 
 
 cdef class TreeRules(Rules):

@@ -1,5 +1,4 @@
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -7,17 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine_ext.position import Position, Rules
-
-@dataclass(frozen=True)
-class SizeEstimate:
-    nodes: float
-    low: float
-    high: float
-    log10_nodes: float
-    probes: int
-    depth: int
-    bytes: float
-    seconds: float
 
 class FlatTree:
     arrays: dict[str, NDArray[Any]]
@@ -30,6 +18,7 @@ class FlatTree:
     action_names: dict[int, str]
     outcome_names: dict[int, str]
     source: Any
+    root: Any
     seconds: float
     n_players: int
     n_nodes: int
@@ -54,6 +43,7 @@ class FlatTree:
     def depths(self) -> tuple[int, int]: ...
     def prepare_sampling(self) -> None: ...
     def prepare_members(self) -> None: ...
+    def add_views(self, view: NDArray[np.uint64]) -> None: ...
     def save(self, path: str | Path) -> None: ...
     @staticmethod
     def load(path: str | Path) -> FlatTree: ...
@@ -71,17 +61,3 @@ class TreeRules(Rules):
     def recall(self, position: Position, observer: int) -> str | None: ...
     def export(self, position: Position) -> dict[str, Any]: ...
     def restore(self, position: Mapping[str, Any]) -> Position: ...
-
-def default_max_nodes(n_players: int = 2) -> int: ...
-def native_name(rules: Rules) -> str: ...
-def estimate_size(source: Any, *, probes: int = 1000, depth: int | None = None, seed: int = 0) -> SizeEstimate: ...
-def extract(
-    source: Any,
-    *,
-    max_nodes: int | None = None,
-    progress: Callable[[int, float], None] | None = None,
-    information: str = "auto",
-    depth: int | None = None,
-    merge: str = "off",
-) -> FlatTree: ...
-def as_game(source: Any, **options: Any) -> TreeRules: ...

@@ -7,7 +7,7 @@ import random
 import pyspiel
 
 from engine_ext.position import Rules
-from solvers.tree import as_game
+from solvers.extraction import as_game
 
 
 def random_tree(

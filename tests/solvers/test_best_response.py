@@ -12,10 +12,10 @@ from engine_ext.errors import IllegalActionError, ParameterError, SavedStateErro
 from solvers.best_response import best_response, best_response_values, expected_values, exploitability, nash_conv
 from solvers.bots import PolicyBot
 from solvers.cfr import CFRSolver
+from solvers.extraction import extract
 from solvers.linear_program import SequenceFormSolver
 from solvers.policies import TabularPolicy
 from solvers.sequence_form import SequenceForm
-from solvers.tree import extract
 
 
 def random_policy(tree, seed):

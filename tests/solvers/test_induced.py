@@ -7,9 +7,9 @@ import pytest
 from engine_ext.errors import SpecError, UnsuitableGameError
 from solvers.best_response import exploitability
 from solvers.contract import ActionStats, Limit, SearchResult
+from solvers.extraction import as_game
 from solvers.induced import FIGURE, Curve, measure, measure_all, search_policy, self_play_policy
 from solvers.specs import make_searcher
-from solvers.tree import as_game
 
 
 @pytest.fixture(scope="module")

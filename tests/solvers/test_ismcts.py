@@ -12,9 +12,10 @@ import games
 from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
 from engine_ext.rng import Stream
 from solvers.contract import Limit
+from solvers.extraction import as_game
 from solvers.ismcts import IsmctsSearcher, SmoothUctSearcher, logarithms
 from solvers.specs import make_searcher
-from solvers.tree import as_game
+from solvers.tree import FlatTree
 from tests.conformance.instances import game_strings, rules_of
 from tests.reference import exact, information_sets
 
@@ -344,10 +345,32 @@ def test_a_drawn_move_follows_its_probabilities():
     assert abs(chosen - expected) < 5 * math.sqrt(400 * 0.25)
 
 
-def test_refusals_name_the_property(leduc):
+def test_a_single_observer_searches_a_tree_as_it_does_the_game():
+    """No decision of Kuhn poker is forced, so its tree has the nodes of the game: visits agree within five
+    standard errors."""
+    tree = as_game(games.spec("kuhn").make_rules())
+    searcher = IsmctsSearcher(observer="single", simulations=300)
+    for cards, bids in (([1, 2], ""), ([0, 1], "p"), ([1, 0], "pb")):
+        native = kuhn(cards, bids)
+        node = 0
+        for action in [*cards, *("pb".index(each) for each in bids)]:
+            node = tree.tree.child(node, action)
+        runs = 150
+        means = []
+        for position in (native, tree.position(node)):
+            visits = [searcher.search(position, seed=seed).actions[1].visits for seed in range(runs)]
+            mean = sum(visits) / runs
+            means.append((mean, sum((each - mean) ** 2 for each in visits) / (runs - 1) / runs))
+        (a, va), (b, vb) = means
+        assert abs(a - b) < 5 * math.sqrt(va + vb) + 1e-9
+
+
+def test_refusals_name_the_property(leduc, tmp_path):
     position = first_decision(leduc)
-    with pytest.raises(UnsuitableGameError, match="observer=multiple"):
-        IsmctsSearcher(observer="single").search(position, seed=1)
+    leduc.tree.save(tmp_path / "leduc")
+    loaded = FlatTree.load(tmp_path / "leduc").as_rules()
+    with pytest.raises(UnsuitableGameError, match="a tree from a file has no game to ask"):
+        IsmctsSearcher(observer="single").search(first_decision(loaded), seed=1)
     with pytest.raises(UnsuitableGameError, match="rule of thumb"):
         IsmctsSearcher(playout="greedy").search(position, seed=1)
     with pytest.raises(UnsuitableGameError, match="estimate"):

@@ -9,9 +9,9 @@ import games
 from engine_ext.errors import ParameterError, SavedStateError, TooLargeError, UnsuitableGameError
 from solvers import specs
 from solvers.best_response import expected_values, nash_conv
+from solvers.extraction import as_game, extract
 from solvers.mccfr import NativeMCCFR, TreeMCCFR
 from solvers.policies import KeyedPolicy, TabularPolicy
-from solvers.tree import as_game, extract
 
 SAMPLING = ("external", "outcome")
 

@@ -9,9 +9,9 @@ import pytest
 import games
 from engine_ext.errors import LimitError, PositionError, SpecError, UnsuitableGameError
 from solvers.contract import Limit
+from solvers.extraction import as_game, extract
 from solvers.oos import OosSearcher, Sampler, find_infosets
 from solvers.specs import make_searcher
-from solvers.tree import as_game, extract
 from tests.reference import information_sets
 
 

@@ -13,12 +13,12 @@ import games
 from engine_ext.errors import ParameterError, SpecError, UnsuitableGameError
 from solvers import specs
 from solvers.contract import Limit
+from solvers.extraction import as_game
 from solvers.induced import Curve, measure
 from solvers.ismcts import IsmctsSearcher
 from solvers.linear_program import SequenceFormSolver
 from solvers.specs import make_searcher
 from solvers.stages import OneShot, Stage
-from solvers.tree import as_game
 
 OSHI_ZUMO = "oshi_zumo(coins=4,size=1,horizon=4)"
 

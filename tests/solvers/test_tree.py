@@ -17,10 +17,11 @@ from engine_ext.errors import ParameterError, PositionError, SavedStateError, To
 from engine_ext.rng import Stream
 from solvers.best_response import backward_induction, best_response, expected_values
 from solvers.cfr import CFRSolver
+from solvers.extraction import as_game, declared_rules, estimate_size, extract, prepare_views
 from solvers.linear_program import SequenceFormSolver
 from solvers.mccfr import TreeMCCFR
 from solvers.policies import TabularPolicy
-from solvers.tree import FlatTree, TreeRules, as_game, estimate_size, extract
+from solvers.tree import FlatTree, TreeRules
 
 SMALL = [
     "kuhn_poker",
@@ -266,6 +267,57 @@ def test_save_load_and_pickle(tmp_path):
     (tmp_path / "tree").write_bytes(b"QNDYFILE" + bytes(100))
     with pytest.raises(SavedStateError):
         FlatTree.load(tmp_path / "tree")
+
+
+# ---- what others know -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["leduc_poker", "kuhn_poker(players=3)", "goofspiel(num_cards=3)", "quandary_kuhn"])
+def test_views_tell_apart_what_the_games_own_texts_do(name, tmp_path):
+    """At every decision, for each seat that is not to move: equal views where, and only where, OpenSpiel's
+    information-state strings are equal; and none is taken for an information set."""
+    rules = as_game(name)
+    tree = rules.tree
+    prepare_views(tree)
+    game = pyspiel.load_game(name)
+    if game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+        game = pyspiel.convert_to_turn_based(game)
+    text_of: dict[int, str] = {}
+    view_of: dict[str, int] = {}
+    own = {rules.position(node).info_key(rules.position(node).current_player()) for node in decisions(tree)}
+    stack = [(game.new_initial_state(), 0)]
+    while stack:
+        state, node = stack.pop()
+        while not state.is_terminal() and len(state.legal_actions()) == 1:
+            state.apply_action(state.legal_actions()[0])
+        if state.is_terminal():
+            continue
+        if not state.is_chance_node():
+            for seat in range(tree.n_players):
+                if seat != state.current_player():
+                    view = rules.position(node).info_key(seat)
+                    text = f"{seat} {state.information_state_string(seat)}"
+                    assert text_of.setdefault(view, text) == text
+                    assert view_of.setdefault(text, view) == view
+        stack += [(state.child(action), tree.child(node, action)) for action in state.legal_actions()]
+    assert len(view_of) > tree.n_players
+    assert own.isdisjoint(text_of)
+    tree.save(tmp_path / "tree")
+    again = FlatTree.load(tmp_path / "tree")
+    prepare_views(again)  # it came along
+    assert np.array_equal(again.arrays["view"], tree.arrays["view"])
+
+
+def decisions(tree):
+    return [node for node in range(tree.n_nodes) if tree.arrays["player"][node] >= 0]
+
+
+def test_what_is_known_before_extraction():
+    for name, players, hidden in (("leduc_poker", 2, True), ("kuhn_poker(players=3)", 3, True), ("go", 2, False)):
+        rules = declared_rules(name)
+        assert (rules.num_players(), rules.hidden_information) == (players, hidden)
+        assert rules.initial_position().is_terminal()
+        assert name.partition("(")[0] in rules.name
 
 
 # ---- the tree as a game ---------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from open_spiel.python.algorithms import expected_game_score
 import games
 from solvers.best_response import expected_values
 from solvers.cfr import CFRSolver
+from solvers.extraction import extract
 from solvers.linear_program import SequenceFormSolver
-from solvers.tree import extract
 
 SCENARIOS = games.scenarios("quarz")
 

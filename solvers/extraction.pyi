@@ -1,0 +1,35 @@
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from engine_ext.position import Rules
+from solvers.tree import FlatTree, TreeRules
+
+LOAD_ERRORS: tuple[type[Exception], ...]
+
+@dataclass(frozen=True)
+class SizeEstimate:
+    nodes: float
+    low: float
+    high: float
+    log10_nodes: float
+    probes: int
+    depth: int
+    bytes: float
+    seconds: float
+
+def default_max_nodes(n_players: int = 2) -> int: ...
+def native_name(rules: Rules) -> str: ...
+def estimate_size(source: Any, *, probes: int = 1000, depth: int | None = None, seed: int = 0) -> SizeEstimate: ...
+def extract(
+    source: Any,
+    *,
+    max_nodes: int | None = None,
+    progress: Callable[[int, float], None] | None = None,
+    information: str = "auto",
+    depth: int | None = None,
+    merge: str = "off",
+) -> FlatTree: ...
+def prepare_views(tree: FlatTree) -> None: ...
+def declared_rules(source: Any) -> TreeRules: ...
+def as_game(source: Any, **options: Any) -> TreeRules: ...

@@ -1,0 +1,1304 @@
+"""Extraction: walks a whole game once and writes it down as a `FlatTree` (solvers/tree.pyx).
+
+`extract` takes a native `Position` or `Rules`, or any OpenSpiel game or state: sequential or
+(through OpenSpiel's turn-based view) simultaneous, with any number of players, written in C++ or
+Python. It walks depth first, so few states are alive at once. Before a large allocation it
+estimates the size with Knuth's random probes and refuses what would not fit.
+
+As in the native contract, a decision with one legal action and a chance node with one outcome
+are not nodes: they are taken on the way.
+
+Information sets. `information="recall"` groups nodes by (the player's own last sequence, key), so
+that nobody forgets what it did; `"key"` groups by the key alone, and then a game whose keys
+forget has imperfect recall. A native key is 64 bits; a second, independent 64-bit hash of the exact
+content is compared beside it, so sets merge wrongly with odds of about 1e-25 at ten million.
+
+Sources: Knuth, "Estimating the efficiency of backtrack programs", Mathematics of Computation 29
+(1975); von Stengel, "Efficient computation of behavior strategies", Games and Economic Behavior
+14 (1996), for sequences.
+"""
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport exp, log, log1p
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from engine_ext.game cimport (
+    CHANCE, CYCLIC, HIDDEN_INFORMATION, INFO_LIMIT, LEGAL_LIMIT, OUTCOME_LIMIT, PLAYER_LIMIT,
+    STATE_LIMIT, TERMINAL, GameOps, hash_bytes, ops_info_bytes, ops_info_key,
+)
+from engine_ext.debug cimport QUANDARY_CHECK
+from engine_ext.position cimport Position, Rules
+from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_seed
+from solvers.tree cimport MIXED_SEQUENCES, NO_SEQUENCE, FlatTree, TreeTables
+
+import pyspiel
+
+from engine_ext.errors import ParameterError, QuandaryError, TooLargeError, UnsuitableGameError
+from solvers.tree import TreeRules
+
+_FREE_NODES = 20_000       # trees up to this size are not worth an estimate
+_FREE_SECONDS = 2.0        # nor are those that are done by then
+_PROBE_SECONDS = 5.0       # probing stops then, so that a refusal comes within 10 s
+_NODE_LIMIT = 2**31 - 2    # node numbers are int32
+_EXACT_SEED = 0x6A09E667F3BCC909   # of the second hash of an information set's content
+
+# What OpenSpiel's games raise where they refuse parameters or a call; C++ exceptions arrive as these.
+LOAD_ERRORS = (pyspiel.SpielError, ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+
+cdef int64_t _NODE_LIMIT_C = _NODE_LIMIT
+cdef uint64_t _EXACT_SEED_C = _EXACT_SEED
+
+cdef enum:   # what a walk returns
+    DONE = 0
+    PAUSED = 1
+    NO_MEMORY = 2
+    MISMATCH = 3    # members of an information set with different actions
+    FULL = 4        # more nodes than node numbers
+
+
+# ---- size -------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class SizeEstimate:
+    """How large a tree is, by random probes from the root.
+
+    Attributes:
+        nodes: mean estimate of the number of nodes; inf beyond the range of a float.
+        low: lower end of the 95 % range of that mean (bootstrap over the probes).
+        high: upper end.
+        log10_nodes: log10 of the mean, finite for every game.
+        probes: probes made.
+        depth: the longest probe, nodes.
+        bytes: memory for `nodes` nodes while extracting.
+        seconds: wall-clock time of the probing.
+    """
+
+    nodes: float
+    low: float
+    high: float
+    log10_nodes: float
+    probes: int
+    depth: int
+    bytes: float
+    seconds: float
+
+    def __str__(self):
+        if self.log10_nodes > 18:
+            return f"about 10^{self.log10_nodes:.0f} nodes (from {self.probes} probes)"
+        return (f"about {self.nodes:.3g} nodes (95 % range {self.low:.3g} to {self.high:.3g}, from {self.probes} "
+                f"probes), about {self.bytes / 1e9:.3g} GB")
+
+
+def _summarise(log_sizes, depth, n_players, seconds):
+    """The estimate from the natural logs of the probes' sizes."""
+    logs = np.asarray(log_sizes, dtype=np.float64)
+    top = logs.max()
+    sizes = np.exp(logs - top)
+    chooser = np.random.Generator(np.random.PCG64(len(sizes)))
+    means = sizes[chooser.integers(0, len(sizes), size=(1000, len(sizes)))].mean(axis=1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    with np.errstate(over="ignore"):
+        mean, low, high = (float(np.exp(top + np.log(max(value, 1e-300)))) for value in (sizes.mean(), low, high))
+    return SizeEstimate(mean, low, high, float((top + np.log(sizes.mean())) / np.log(10)), len(sizes), depth,
+                        mean * _bytes_per_node(n_players), seconds)
+
+
+def _bytes_per_node(n_players):
+    """Memory per node while extracting: arrays, information sets and slack for growth."""
+    return 29 + 8 * n_players + 45
+
+
+def default_max_nodes(n_players=2):
+    """The largest tree that takes at most half of the memory free now."""
+    try:
+        with open("/proc/meminfo") as file:
+            free_bytes = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        try:
+            free_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        except (OSError, ValueError, AttributeError):
+            free_bytes = 4 * 2**30
+    return int(min(_NODE_LIMIT, max(100_000, free_bytes // 2 // _bytes_per_node(n_players))))
+
+
+# ---- growing arrays ---------------------------------------------------------------------------
+
+cdef struct Pool:
+    char *data
+    int64_t size       # items in use
+    int64_t capacity   # items allocated
+    int32_t item       # bytes an item
+
+
+cdef int pool_grow(Pool *pool, int64_t more) noexcept nogil:
+    """Make `more` further items part of the pool, uninitialised; -1 without memory."""
+    cdef int64_t capacity
+    cdef char *data
+    if pool.size + more > pool.capacity:
+        capacity = max(pool.size + more, pool.capacity + pool.capacity // 2, <int64_t>256)
+        data = <char *>realloc(pool.data, capacity * pool.item)
+        if data == NULL:
+            return -1
+        pool.data = data
+        pool.capacity = capacity
+    pool.size += more
+    return 0
+
+
+cdef class _Block:
+    """Owns a pool's memory and offers it to numpy, which so need not copy it."""
+    cdef char *data
+    cdef Py_ssize_t n_bytes
+    cdef Py_ssize_t shape[1]
+
+    def __dealloc__(self):
+        free(self.data)
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        self.shape[0] = self.n_bytes
+        buffer.buf = self.data
+        buffer.obj = self
+        buffer.len = self.n_bytes
+        buffer.itemsize = 1
+        buffer.readonly = 0
+        buffer.ndim = 1
+        buffer.format = b"B"
+        buffer.shape = self.shape
+        buffer.strides = NULL
+        buffer.suboffsets = NULL
+        buffer.internal = NULL
+
+
+cdef object take_pool(Pool *pool, dtype):
+    """The pool's items as a numpy array; the pool is empty afterwards."""
+    cdef _Block block = _Block()
+    cdef char *data
+    if pool.size == 0:
+        return np.zeros(0, dtype=dtype)
+    data = <char *>realloc(pool.data, pool.size * pool.item)   # give back what growth left over
+    block.data = data if data != NULL else pool.data
+    block.n_bytes = pool.size * pool.item
+    pool.data = NULL
+    pool.size = pool.capacity = 0
+    return np.frombuffer(block, dtype=dtype)
+
+
+# ---- the builder: what both roads of extraction share -------------------------------------------
+
+cdef struct Frame:
+    int32_t node
+    int32_t next      # index of the edge to follow next
+
+
+cdef class _Builder:
+    cdef int32_t n_players
+    cdef bint by_key               # information sets by key alone
+    cdef Pool player, parent, first, count, infoset, action, prob, utility
+    cdef Pool info_player, info_first, info_parent, info_key, info_exact, info_node
+    cdef int32_t *table            # open addressing: information set + 1, 0 where free
+    cdef uint64_t mask
+    cdef int32_t clash             # after MISMATCH: the information set
+    # the stack of open nodes of the native walk
+    cdef Pool frames, states, last
+    cdef int32_t depth             # frames in use - 1
+
+    def __cinit__(self, n_players, by_key):
+        self.n_players = n_players
+        self.by_key = by_key
+        self.player.item = 1
+        self.info_player.item = 1
+        self.prob.item = self.utility.item = self.info_key.item = self.info_exact.item = 8
+        self.parent.item = self.first.item = self.count.item = self.infoset.item = self.action.item = 4
+        self.info_first.item = self.info_parent.item = self.info_node.item = 4
+        self.frames.item = sizeof(Frame)
+        self.states.item = 1
+        self.last.item = 4
+        self.mask = 1023
+        self.table = <int32_t *>malloc((self.mask + 1) * sizeof(int32_t))
+        if self.table == NULL or pool_grow(&self.info_first, 1) < 0:
+            raise MemoryError
+        memset(self.table, 0, (self.mask + 1) * sizeof(int32_t))
+        (<int32_t *>self.info_first.data)[0] = 0
+        self.depth = -1
+
+    def __dealloc__(self):
+        cdef Pool *pools[17]
+        pools[:] = [
+            &self.player, &self.parent, &self.first, &self.count, &self.infoset, &self.action, &self.prob,
+            &self.utility, &self.info_player, &self.info_first, &self.info_parent, &self.info_key,
+            &self.info_exact, &self.info_node, &self.frames, &self.states, &self.last,
+        ]
+        for i in range(17):
+            free(pools[i].data)
+        free(self.table)
+
+    cdef int add_nodes(self, int32_t parent, int32_t count) noexcept nogil:
+        """Room for a node's children side by side; their first number, or a negative status."""
+        cdef int64_t start = self.player.size
+        cdef int32_t i
+        if start + count > _NODE_LIMIT_C:
+            return -FULL
+        if (pool_grow(&self.player, count) < 0 or pool_grow(&self.parent, count) < 0
+                or pool_grow(&self.first, count) < 0 or pool_grow(&self.count, count) < 0
+                or pool_grow(&self.infoset, count) < 0 or pool_grow(&self.action, count) < 0
+                or pool_grow(&self.prob, count) < 0):
+            return -NO_MEMORY
+        for i in range(count):
+            (<int32_t *>self.parent.data)[start + i] = parent
+            (<int32_t *>self.action.data)[start + i] = -1
+            (<double *>self.prob.data)[start + i] = 1.0
+        return <int>start
+
+    cdef int set_node(self, int32_t node, int32_t player, int32_t first, int32_t count, int32_t infoset) noexcept nogil:
+        (<int8_t *>self.player.data)[node] = player
+        (<int32_t *>self.first.data)[node] = first
+        (<int32_t *>self.count.data)[node] = count
+        (<int32_t *>self.infoset.data)[node] = infoset
+        return DONE
+
+    cdef int rehash(self) noexcept nogil:
+        cdef uint64_t mask = self.mask * 4 + 3, slot
+        cdef int32_t *table = <int32_t *>malloc((mask + 1) * sizeof(int32_t))
+        cdef int32_t i
+        if table == NULL:
+            return -1
+        memset(table, 0, (mask + 1) * sizeof(int32_t))
+        for i in range(<int32_t>self.info_player.size):
+            slot = self.place(i) & mask
+            while table[slot]:
+                slot = (slot + 1) & mask
+            table[slot] = i + 1
+        free(self.table)
+        self.table = table
+        self.mask = mask
+        return 0
+
+    cdef uint64_t place(self, int32_t infoset) noexcept nogil:
+        return self.hash_of((<int8_t *>self.info_player.data)[infoset], (<int32_t *>self.info_parent.data)[infoset],
+                            (<uint64_t *>self.info_key.data)[infoset], (<uint64_t *>self.info_exact.data)[infoset])
+
+    cdef uint64_t hash_of(self, int32_t player, int32_t last, uint64_t key, uint64_t exact) noexcept nogil:
+        if self.by_key:
+            last = NO_SEQUENCE
+        return rng_combine(key ^ exact, <uint64_t>player << 32 | <uint64_t>(last + 2))
+
+    cdef int find_infoset(self, int32_t node, int32_t player, int32_t last, uint64_t key, uint64_t exact,
+                          const int32_t *actions, int32_t count) noexcept nogil:
+        """The information set of a decision node, made if new; or a negative status.
+
+        Args:
+            last: the player's own last sequence.
+            key: the game's key.
+            exact: a second hash of what the key hashes.
+            actions: int32[count], the legal action ids.
+        """
+        cdef uint64_t slot = self.hash_of(player, last, key, exact) & self.mask
+        cdef int32_t found, other
+        while self.table[slot]:
+            found = self.table[slot] - 1
+            if ((<uint64_t *>self.info_key.data)[found] == key and (<uint64_t *>self.info_exact.data)[found] == exact
+                    and (<int8_t *>self.info_player.data)[found] == player
+                    and (self.by_key or (<int32_t *>self.info_parent.data)[found] == last)):
+                other = (<int32_t *>self.info_node.data)[found]
+                if (<int32_t *>self.count.data)[other] != count or memcmp(
+                        (<int32_t *>self.action.data) + (<int32_t *>self.first.data)[other], actions, count * 4):
+                    self.clash = found
+                    return -MISMATCH
+                if (<int32_t *>self.info_parent.data)[found] != last:
+                    (<int32_t *>self.info_parent.data)[found] = MIXED_SEQUENCES
+                return found
+            slot = (slot + 1) & self.mask
+        found = <int32_t>self.info_player.size
+        if (pool_grow(&self.info_player, 1) < 0 or pool_grow(&self.info_first, 1) < 0
+                or pool_grow(&self.info_parent, 1) < 0 or pool_grow(&self.info_key, 1) < 0
+                or pool_grow(&self.info_exact, 1) < 0 or pool_grow(&self.info_node, 1) < 0):
+            return -NO_MEMORY
+        (<int8_t *>self.info_player.data)[found] = player
+        (<int32_t *>self.info_first.data)[found + 1] = (<int32_t *>self.info_first.data)[found] + count
+        (<int32_t *>self.info_parent.data)[found] = last
+        (<uint64_t *>self.info_key.data)[found] = key
+        (<uint64_t *>self.info_exact.data)[found] = exact
+        (<int32_t *>self.info_node.data)[found] = node
+        self.table[slot] = found + 1
+        if <uint64_t>found * 2 > self.mask and self.rehash() < 0:
+            return -NO_MEMORY
+        return found
+
+    # ---- the native road -------------------------------------------------------------------
+
+    cdef int open_native(self, const GameOps *ops, const void *tables, const void *state, int32_t node,
+                         const int32_t *last, int32_t depth_left) noexcept nogil:
+        """Fill in one node from its state and number its children. DONE or another status."""
+        cdef int32_t ids[LEGAL_LIMIT]
+        cdef double probs[OUTCOME_LIMIT]
+        cdef uint8_t content[INFO_LIMIT]
+        cdef int32_t seat = ops.turn(tables, state)
+        cdef int32_t count, first, infoset = -1, size
+        cdef int64_t row
+        cdef uint64_t exact
+        if seat == TERMINAL or depth_left == 0:
+            row = self.utility.size // self.n_players
+            if pool_grow(&self.utility, self.n_players) < 0:
+                return NO_MEMORY
+            if seat == TERMINAL:
+                ops.returns(tables, state, (<double *>self.utility.data) + row * self.n_players)
+            else:
+                ops.estimate(tables, state, (<double *>self.utility.data) + row * self.n_players)
+            return self.set_node(node, TERMINAL, 0, 0, <int32_t>row)
+        if seat == CHANCE:
+            count = ops.outcomes(tables, state, ids, probs)
+        else:
+            count = ops.legal(tables, state, ids)
+        QUANDARY_CHECK(count >= 1, "a node without moves")
+        first = self.add_nodes(node, count)
+        if first < 0:
+            return -first
+        memcpy((<int32_t *>self.action.data) + first, ids, count * sizeof(int32_t))
+        if seat == CHANCE:
+            memcpy((<double *>self.prob.data) + first, probs, count * sizeof(double))
+        else:
+            size = ops_info_bytes(ops, tables, state, seat, content)
+            exact = hash_bytes(content, size, _EXACT_SEED_C)
+            self.set_node(node, seat, first, count, -1)   # find_infoset may meet this very node
+            infoset = self.find_infoset(node, seat, last[seat], ops_info_key(ops, tables, state, seat), exact,
+                                        ids, count)
+            if infoset < 0:
+                return -infoset
+        return self.set_node(node, seat, first, count, infoset)
+
+    cdef int push(self, const GameOps *ops, int32_t node) noexcept nogil:
+        """One more frame on the stack, with room for its state and sequences."""
+        self.depth += 1
+        if self.frames.size <= self.depth:
+            if (pool_grow(&self.frames, 1) < 0 or pool_grow(&self.states, ops.state_size) < 0
+                    or pool_grow(&self.last, self.n_players) < 0):
+                return NO_MEMORY
+        (<Frame *>self.frames.data)[self.depth].node = node
+        (<Frame *>self.frames.data)[self.depth].next = 0
+        return DONE
+
+    cdef int start_native(self, const GameOps *ops, const void *tables, const void *state,
+                          int32_t limit) noexcept nogil:
+        cdef int32_t seat
+        cdef int status = self.add_nodes(-1, 1)
+        if status < 0:
+            return -status
+        status = self.push(ops, 0)
+        if status != DONE:
+            return status
+        memcpy(self.states.data, state, ops.state_size)
+        for seat in range(self.n_players):
+            (<int32_t *>self.last.data)[seat] = NO_SEQUENCE
+        return self.open_native(ops, tables, state, 0, <int32_t *>self.last.data, limit)
+
+    cdef int walk_native(self, const GameOps *ops, const void *tables, int64_t pause_at, int32_t limit) noexcept nogil:
+        """Go on until the tree is whole (DONE) or has `pause_at` nodes (PAUSED)."""
+        cdef Frame *frame
+        cdef int32_t node, child, i, seat
+        cdef char *state
+        cdef int32_t *last
+        cdef int status
+        while self.depth >= 0:
+            frame = (<Frame *>self.frames.data) + self.depth
+            node, i = frame.node, frame.next
+            if i == (<int32_t *>self.count.data)[node]:
+                self.depth -= 1
+                continue
+            if self.player.size >= pause_at:
+                return PAUSED
+            frame.next = i + 1
+            child = (<int32_t *>self.first.data)[node] + i
+            status = self.push(ops, child)
+            if status != DONE:
+                return status
+            state = self.states.data + <int64_t>self.depth * ops.state_size
+            memcpy(state, state - ops.state_size, ops.state_size)
+            ops.apply(tables, state, (<int32_t *>self.action.data)[child])
+            last = (<int32_t *>self.last.data) + <int64_t>self.depth * self.n_players
+            memcpy(last, last - self.n_players, self.n_players * sizeof(int32_t))
+            seat = (<int8_t *>self.player.data)[node]
+            if seat >= 0:
+                last[seat] = (<int32_t *>self.info_first.data)[(<int32_t *>self.infoset.data)[node]] + i
+            status = self.open_native(ops, tables, state, child, last, limit - self.depth)
+            if status != DONE:
+                return status
+        return DONE
+
+    # ---- the OpenSpiel road ------------------------------------------------------------------
+
+    def open_spiel(self, state, int32_t node, last, _Labels labels):
+        """Fill in one node from its state, which is moved past forced moves; (count, actions)."""
+        cdef int32_t ids_c[4096]
+        cdef int32_t *ids = ids_c
+        cdef int32_t count, first, infoset, i
+        cdef int64_t row
+        cdef int32_t player
+        cdef double total = 0.0
+        while True:
+            player = state.current_player()
+            if player == TERMINAL:
+                row = self.utility.size // self.n_players
+                if pool_grow(&self.utility, self.n_players) < 0:
+                    raise MemoryError
+                for i, value in enumerate(state.returns()):
+                    (<double *>self.utility.data)[row * self.n_players + i] = value
+                self.set_node(node, TERMINAL, 0, 0, <int32_t>row)
+                return 0, None
+            if player == CHANCE:
+                pairs = sorted(pair for pair in state.chance_outcomes() if pair[1] > 0)
+                actions = [pair[0] for pair in pairs]
+            elif player >= 0:
+                actions = state.legal_actions()
+                actions.sort()
+            else:
+                raise UnsuitableGameError(f"{labels.game}: a node whose player is {player} cannot be part of a tree")
+            if len(actions) != 1:
+                break
+            state.apply_action(actions[0])
+        count = len(actions)
+        if count == 0:
+            raise UnsuitableGameError(f"{labels.game}: a decision without legal actions: {state.history_str()}")
+        first = self.add_nodes(node, count)
+        if first == -NO_MEMORY:
+            raise MemoryError
+        if first < 0:
+            raise TooLargeError(f"{labels.game}: the tree has more than {_NODE_LIMIT} nodes")
+        if player == CHANCE:
+            for i in range(count):
+                (<int32_t *>self.action.data)[first + i] = pairs[i][0]
+                (<double *>self.prob.data)[first + i] = pairs[i][1]
+                total += pairs[i][1]
+            if not 1 - 1e-6 < total < 1 + 1e-6:
+                raise UnsuitableGameError(f"{labels.game}: chance probabilities sum to {total}: {state.history_str()}")
+            labels.name_outcomes(state, actions)
+            self.set_node(node, CHANCE, first, count, -1)
+            return count, actions
+        for i in range(count):
+            (<int32_t *>self.action.data)[first + i] = actions[i]
+        labels.name_actions(state, player, actions)
+        self.set_node(node, player, first, count, -1)
+        if count > 4096:
+            ids = <int32_t *>malloc(count * sizeof(int32_t))
+            if ids == NULL:
+                raise MemoryError
+        memcpy(ids, (<int32_t *>self.action.data) + first, count * sizeof(int32_t))
+        infoset = self.find_infoset(node, player, last[player], labels.key(state, player), 0, ids, count)
+        if ids != ids_c:
+            free(ids)
+        if infoset == -NO_MEMORY:
+            raise MemoryError
+        if infoset == -MISMATCH:
+            raise UnsuitableGameError(
+                f"{labels.game}: states of one information set have different actions: {labels.text(state, player)!r}")
+        self.set_node(node, player, first, count, infoset)
+        return count, actions
+
+    def walk_spiel(self, list stack, _Labels labels, int64_t pause_at):
+        """Go on until the tree is whole (True) or has `pause_at` nodes (False).
+
+        Each entry of the stack is [state, node, index of the next edge, actions, player, last]."""
+        cdef int32_t i, node, count, child, player
+        cdef list frame, actions
+        while stack:
+            frame = <list>stack[len(stack) - 1]
+            node, i, actions, player = frame[1], frame[2], <list>frame[3], frame[4]
+            count = len(actions)
+            if self.player.size >= pause_at:
+                return False
+            state = frame[0]
+            if i == count - 1:
+                stack.pop()          # the last child takes over its parent's state
+                state.apply_action(actions[i])
+            else:
+                frame[2] = i + 1
+                state = state.child(actions[i])
+            child = (<int32_t *>self.first.data)[node] + i
+            last = frame[5]
+            if player >= 0:
+                last = list(last)
+                last[player] = (<int32_t *>self.info_first.data)[(<int32_t *>self.infoset.data)[node]] + i
+            count, found = self.open_spiel(state, child, last, labels)
+            if count:
+                stack.append([state, child, 0, found, (<int8_t *>self.player.data)[child], last])
+        return True
+
+    cdef dict take(self):
+        """The arrays by name; the builder is empty afterwards."""
+        free(self.table)
+        self.table = NULL
+        return {
+            "player": take_pool(&self.player, np.int8), "parent": take_pool(&self.parent, np.int32),
+            "first": take_pool(&self.first, np.int32), "count": take_pool(&self.count, np.int32),
+            "infoset": take_pool(&self.infoset, np.int32), "action": take_pool(&self.action, np.int32),
+            "prob": take_pool(&self.prob, np.float64),
+            "utility": take_pool(&self.utility, np.float64).reshape(-1, self.n_players),
+            "info_player": take_pool(&self.info_player, np.int8), "info_first": take_pool(&self.info_first, np.int32),
+            "info_parent": take_pool(&self.info_parent, np.int32), "info_key": take_pool(&self.info_key, np.uint64),
+        }
+
+
+cdef class _Merger:
+    """Walks a game of perfect information depth first, following each state once.
+
+    Nodes are numbered as they are met; afterwards they are renumbered by reverse order of leaving,
+    which puts every parent before its children.
+    """
+    cdef int32_t n_players
+    cdef bint exact                # states are equal only where their bytes are, too
+    cdef Pool player, first, count, row, key, check, left
+    cdef Pool action, prob, target, utility
+    cdef int32_t *table            # open addressing: node + 1, 0 where free
+    cdef uint64_t mask
+    cdef Pool frames, states
+    cdef int32_t depth
+    cdef int64_t n_left            # nodes left for good
+
+    def __cinit__(self, n_players, exact):
+        self.n_players, self.exact = n_players, exact
+        self.player.item = 1
+        self.first.item = self.count.item = self.row.item = self.left.item = 4
+        self.action.item = self.target.item = 4
+        self.key.item = self.check.item = self.prob.item = self.utility.item = 8
+        self.frames.item = sizeof(Frame)
+        self.states.item = 1
+        self.mask = 1023
+        self.table = <int32_t *>malloc((self.mask + 1) * sizeof(int32_t))
+        if self.table == NULL:
+            raise MemoryError
+        memset(self.table, 0, (self.mask + 1) * sizeof(int32_t))
+        self.depth = -1
+
+    def __dealloc__(self):
+        cdef Pool *pools[13]
+        pools[:] = [
+            &self.player, &self.first, &self.count, &self.row, &self.key, &self.check, &self.left, &self.action,
+            &self.prob, &self.target, &self.utility, &self.frames, &self.states,
+        ]
+        for i in range(13):
+            free(pools[i].data)
+        free(self.table)
+
+    cdef int rehash(self) noexcept nogil:
+        cdef uint64_t mask = self.mask * 4 + 3, slot
+        cdef int32_t *table = <int32_t *>malloc((mask + 1) * sizeof(int32_t))
+        cdef int32_t i
+        if table == NULL:
+            return -1
+        memset(table, 0, (mask + 1) * sizeof(int32_t))
+        for i in range(<int32_t>self.player.size):
+            slot = (<uint64_t *>self.key.data)[i] & mask
+            while table[slot]:
+                slot = (slot + 1) & mask
+            table[slot] = i + 1
+        free(self.table)
+        self.table = table
+        self.mask = mask
+        return 0
+
+    cdef int visit(self, const GameOps *ops, const void *tables, const void *state, int32_t depth_left,
+                   int32_t *out) noexcept nogil:
+        """The node of a state into `out`; a new one gets a frame whose state is in place already."""
+        cdef int32_t ids[LEGAL_LIMIT]
+        cdef double probs[OUTCOME_LIMIT]
+        # A cut leaf is not the state itself, so what is left of the depth belongs to the key.
+        cdef uint64_t key = rng_combine(ops.state_key(tables, state), depth_left)
+        cdef uint64_t check = hash_bytes(state, ops.state_size, _EXACT_SEED_C) if self.exact else 0
+        cdef uint64_t slot = key & self.mask
+        cdef int64_t node = self.player.size, first = self.action.size, row = -1
+        cdef int32_t seat, count = 0, found, i
+        while self.table[slot]:
+            found = self.table[slot] - 1
+            if (<uint64_t *>self.key.data)[found] == key and (<uint64_t *>self.check.data)[found] == check:
+                out[0] = found
+                return DONE
+            slot = (slot + 1) & self.mask
+        if node >= _NODE_LIMIT_C or first >= _NODE_LIMIT_C - LEGAL_LIMIT:
+            return FULL
+        seat = ops.turn(tables, state)
+        if seat == TERMINAL or depth_left == 0:
+            row = self.utility.size // self.n_players
+            if pool_grow(&self.utility, self.n_players) < 0:
+                return NO_MEMORY
+            if seat == TERMINAL:
+                ops.returns(tables, state, (<double *>self.utility.data) + row * self.n_players)
+            else:
+                ops.estimate(tables, state, (<double *>self.utility.data) + row * self.n_players)
+            seat, first = TERMINAL, 0
+        else:
+            count = ops.outcomes(tables, state, ids, probs) if seat == CHANCE else ops.legal(tables, state, ids)
+            if (pool_grow(&self.action, count) < 0 or pool_grow(&self.prob, count) < 0
+                    or pool_grow(&self.target, count) < 0):
+                return NO_MEMORY
+            for i in range(count):
+                (<int32_t *>self.action.data)[first + i] = ids[i]
+                (<double *>self.prob.data)[first + i] = probs[i] if seat == CHANCE else 1.0
+        if (pool_grow(&self.player, 1) < 0 or pool_grow(&self.first, 1) < 0 or pool_grow(&self.count, 1) < 0
+                or pool_grow(&self.row, 1) < 0 or pool_grow(&self.key, 1) < 0 or pool_grow(&self.check, 1) < 0
+                or pool_grow(&self.left, 1) < 0):
+            return NO_MEMORY
+        (<int8_t *>self.player.data)[node] = seat
+        (<int32_t *>self.first.data)[node] = <int32_t>first
+        (<int32_t *>self.count.data)[node] = count
+        (<int32_t *>self.row.data)[node] = <int32_t>row
+        (<uint64_t *>self.key.data)[node] = key
+        (<uint64_t *>self.check.data)[node] = check
+        self.table[slot] = <int32_t>node + 1
+        if <uint64_t>node * 2 > self.mask and self.rehash() < 0:
+            return NO_MEMORY
+        out[0] = <int32_t>node
+        self.depth += 1
+        (<Frame *>self.frames.data)[self.depth].node = <int32_t>node
+        (<Frame *>self.frames.data)[self.depth].next = 0
+        return DONE
+
+    cdef int room(self, const GameOps *ops) noexcept nogil:
+        """Make room for one frame more than there are."""
+        if self.frames.size <= self.depth + 1 and (
+                pool_grow(&self.frames, 1) < 0 or pool_grow(&self.states, ops.state_size) < 0):
+            return NO_MEMORY
+        return DONE
+
+    cdef int start(self, const GameOps *ops, const void *tables, const void *state, int32_t limit) noexcept nogil:
+        cdef int32_t node
+        if self.room(ops) != DONE:
+            return NO_MEMORY
+        memcpy(self.states.data, state, ops.state_size)
+        return self.visit(ops, tables, self.states.data, limit, &node)
+
+    cdef int walk(self, const GameOps *ops, const void *tables, int64_t pause_at, int32_t limit) noexcept nogil:
+        """Go on until the graph is whole (DONE) or has `pause_at` nodes (PAUSED)."""
+        cdef Frame *frame
+        cdef int32_t node, edge, child
+        cdef char *state
+        cdef int status
+        while self.depth >= 0:
+            frame = (<Frame *>self.frames.data) + self.depth
+            node = frame.node
+            if frame.next == (<int32_t *>self.count.data)[node]:
+                (<int32_t *>self.left.data)[node] = <int32_t>self.n_left
+                self.n_left += 1
+                self.depth -= 1
+                continue
+            if self.player.size >= pause_at:
+                return PAUSED
+            edge = (<int32_t *>self.first.data)[node] + frame.next
+            frame.next += 1
+            if self.room(ops) != DONE:
+                return NO_MEMORY
+            state = self.states.data + <int64_t>(self.depth + 1) * ops.state_size
+            memcpy(state, state - ops.state_size, ops.state_size)
+            ops.apply(tables, state, (<int32_t *>self.action.data)[edge])
+            status = self.visit(ops, tables, state, limit - self.depth - 1 if limit >= 0 else -1, &child)
+            if status != DONE:
+                return status
+            (<int32_t *>self.target.data)[edge] = child
+        return DONE
+
+    cdef dict take(self):
+        """The arrays by name, in the final order."""
+        free(self.table)
+        self.table = NULL
+        left = take_pool(&self.left, np.int32)
+        place = (len(left) - 1 - left).astype(np.int32)        # node met -> final number
+        order = np.empty_like(place)
+        order[place] = np.arange(len(place), dtype=np.int32)
+        player = take_pool(&self.player, np.int8)[order]
+        decisions = np.flatnonzero(player >= 0)
+        infoset = take_pool(&self.row, np.int32)[order]
+        infoset[decisions] = np.arange(len(decisions), dtype=np.int32)
+        count = take_pool(&self.count, np.int32)[order]
+        info_first = np.zeros(len(decisions) + 1, dtype=np.int32)
+        np.cumsum(count[decisions], out=info_first[1:])
+        info_parent = np.full(len(decisions), MIXED_SEQUENCES, dtype=np.int32)
+        take_pool(&self.check, np.uint64)
+        return {
+            "player": player, "first": take_pool(&self.first, np.int32)[order], "count": count, "infoset": infoset,
+            "action": take_pool(&self.action, np.int32), "prob": take_pool(&self.prob, np.float64),
+            "target": place[take_pool(&self.target, np.int32)],
+            "utility": take_pool(&self.utility, np.float64).reshape(-1, self.n_players),
+            "info_player": player[decisions], "info_first": info_first, "info_parent": info_parent,
+            "info_key": take_pool(&self.key, np.uint64)[order][decisions],
+        }
+
+
+cdef class _Labels:
+    """Texts of a pyspiel game, gathered on the way: information states and action names."""
+    cdef str game
+    cdef dict index            # text -> number
+    cdef dict action_names
+    cdef dict outcome_names
+    cdef bint histories        # the game has no information-state strings but hides nothing
+
+    def __init__(self, game, histories):
+        self.game = game
+        self.index, self.action_names, self.outcome_names = {}, {}, {}
+        self.histories = histories
+
+    def text(self, state, player):
+        return state.history_str() if self.histories else state.information_state_string(player)
+
+    cdef uint64_t key(self, state, int32_t player) except? 0xFFFFFFFFFFFFFFFF:
+        return self.index.setdefault(self.text(state, player), len(self.index))
+
+    cdef name_actions(self, state, player, actions):
+        for action in actions:
+            if action not in self.action_names:
+                self.action_names[action] = state.action_to_string(player, action)
+
+    cdef name_outcomes(self, state, outcomes):
+        for outcome in outcomes:
+            if outcome not in self.outcome_names:
+                self.outcome_names[outcome] = state.action_to_string(CHANCE, outcome)
+
+
+def _first_line(error):
+    """What an exception of OpenSpiel's says, without the trace that follows it."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def _unique(names):
+    """The same texts, with the id appended where two ids share one."""
+    seen = {}
+    for text in names.values():
+        seen[text] = seen.get(text, 0) + 1
+    return {key: text if seen[text] == 1 else f"{text} ({key})" for key, text in sorted(names.items())}
+
+
+# ---- extraction ---------------------------------------------------------------------------------
+
+def native_name(rules):
+    """A native game with its parameters, in OpenSpiel's grammar."""
+    inside = ",".join(f"{key}={value}" for key, value in sorted(rules.parameters.items()) if value != "")
+    return f"{rules.name}({inside})"
+
+
+def estimate_size(source, *, probes=1000, depth=None, seed=0):
+    """Estimate a tree's size with random probes from the root (Knuth, 1975).
+
+    Args:
+        source: as for `extract`.
+        probes: how many, at least 2; fewer are made where they would take too long.
+        depth: as for `extract`.
+        seed: int in [0, 2**64).
+
+    Returns:
+        SizeEstimate
+
+    Raises:
+        UnsuitableGameError: as for `extract`.
+    """
+    if probes < 2:
+        raise ParameterError(f"probes is {probes}, it must be at least 2")
+    source = _Source(source, depth)
+    return source.probe(probes, seed)
+
+
+def extract(source, *, max_nodes=None, progress=None, information="auto", depth=None, merge="off"):
+    """Extract a whole game into a `FlatTree`.
+
+    Args:
+        source: a native `Position` or `Rules`; a `pyspiel.Game` or `pyspiel.State`; or the name of
+            a game registered with OpenSpiel, with parameters. A game of ours is taken natively
+            whichever way it is given.
+        max_nodes: refuse larger trees; None for what fits into half of the free memory.
+        progress: called now and then with (nodes so far, estimated nodes).
+        information: "recall", "key" (see the module's text), or "auto": recall for native games,
+            key for OpenSpiel's, whose information states have perfect recall by contract.
+        depth: cut the tree there, nodes below the root (at least 1), and take the game's own
+            estimate as the utility; native games only.
+        merge: make one node of equal states, native games of perfect information only: "exact" where
+            state keys and state bytes agree, "key" where the keys do (64 bits: ten million states
+            collide with odds of 3e-6), "off" for a tree.
+
+    Returns:
+        FlatTree
+
+    Raises:
+        TooLargeError: it would not fit; the attribute `estimate` has the SizeEstimate.
+        UnsuitableGameError: the game cannot be a tree; the message names the property.
+    """
+    if information not in ("auto", "recall", "key"):
+        raise ParameterError(f"information is {information!r}, allowed are auto, recall, key")
+    if merge not in ("off", "exact", "key"):
+        raise ParameterError(f"merge is {merge!r}, allowed are off, exact, key")
+    source = _Source(source, depth)
+    if merge != "off":
+        source.require_mergeable()
+    return source.extract(max_nodes, progress, information, merge)
+
+
+@contextlib.contextmanager
+def _named_errors(game):
+    """Say which game it was that raised an error of its own, and raise ours."""
+    try:
+        yield
+    except QuandaryError:
+        raise
+    except LOAD_ERRORS as error:
+        raise UnsuitableGameError(f"{game}: the game itself fails with {_first_line(error)}") from error
+
+
+class _Source:
+    """Where a tree comes from: exactly one of `position` (native) and `state` (pyspiel) is set."""
+
+    def __init__(self, source, depth):
+        self.position = self.state = self.game = None
+        self.depth = depth
+        if isinstance(source, str):
+            name = source.partition("(")[0].strip()
+            if name not in pyspiel.registered_names():   # OpenSpiel would print all names it knows
+                raise ParameterError(f"OpenSpiel knows no game {name!r}; was the module that registers it imported?")
+            try:
+                source = pyspiel.load_game(source)
+            except LOAD_ERRORS as error:
+                raise ParameterError(f"OpenSpiel does not load {source!r}: {_first_line(error)}") from error
+        if isinstance(source, FlatTree):
+            raise ParameterError("this is a tree already")
+        if isinstance(source, pyspiel.State) and isinstance(getattr(source, "position", None), Position):
+            source = source.position
+        elif isinstance(source, pyspiel.Game) and isinstance(getattr(source, "rules", None), Rules):
+            source = source.rules
+        if isinstance(source, Rules):
+            source = source.initial_position()
+        if isinstance(source, Position):
+            self._take_position(source)
+        elif isinstance(source, pyspiel.Game):
+            with _named_errors(str(source)):
+                self._take_state(source.new_initial_state(), source)
+        elif isinstance(source, pyspiel.State):
+            with _named_errors(str(source.get_game())):
+                self._take_state(source.clone(), source.get_game())
+        else:
+            raise ParameterError(
+                f"a tree is extracted from a game, a state or a name, not from {type(source).__name__}")
+
+    def _take_position(self, Position position):
+        cdef const GameOps *ops = position.ops
+        self.position = position.clone()
+        self.name = native_name(position.rules)
+        self.n_players = ops.n_players
+        if self.depth is None:
+            if ops.flags & CYCLIC:
+                raise UnsuitableGameError(
+                    f"{self.name}: a state may come again in one game, so its tree has no end; give a depth, or use "
+                    f"value_iteration")
+        elif not 1 <= self.depth < 2**30:
+            raise ParameterError(f"depth is {self.depth}, it must be at least 1")
+        elif ops.estimate == NULL:
+            raise UnsuitableGameError(f"{self.name}: a tree cut at a depth needs the game's own estimate; it has none")
+
+    def _take_state(self, state, game):
+        kinds = pyspiel.GameType
+        kind = game.get_type()
+        self.name = str(game)
+        if self.depth is not None:
+            raise ParameterError("a tree of an OpenSpiel game cannot be cut at a depth: the game offers no estimate")
+        if kind.dynamics == kinds.Dynamics.SIMULTANEOUS:
+            if state.history():
+                raise UnsuitableGameError(f"{self.name}: a simultaneous game is extracted from its start only")
+            game = pyspiel.convert_to_turn_based(game)
+            kind = game.get_type()
+            state = game.new_initial_state()
+        if kind.dynamics != kinds.Dynamics.SEQUENTIAL:
+            raise UnsuitableGameError(f"{self.name}: {kind.dynamics} cannot be made a tree; it must be sequential or "
+                                      f"simultaneous")
+        if kind.chance_mode == kinds.ChanceMode.SAMPLED_STOCHASTIC:
+            raise UnsuitableGameError(
+                f"{self.name}: its chance is only sampled, never listed; a tree needs every outcome")
+        self.histories = not kind.provides_information_state_string
+        self.hidden = kind.information != kinds.Information.PERFECT_INFORMATION
+        if self.histories and self.hidden:
+            raise UnsuitableGameError(f"{self.name}: it hides information but offers no information-state strings")
+        self.n_players = game.num_players()
+        if self.n_players > PLAYER_LIMIT:
+            raise UnsuitableGameError(f"{self.name}: {self.n_players} players; at most {PLAYER_LIMIT} are supported")
+        self.state, self.game = state, game
+
+    def require_mergeable(self):
+        if self.position is None:
+            raise UnsuitableGameError(f"{self.name}: states of OpenSpiel's games have no key to merge them by")
+        if self.position.rules.hidden_information:
+            raise UnsuitableGameError(f"{self.name}: it hides information, so equal states may be known differently")
+
+    # ---- probes ----------------------------------------------------------------------------
+
+    def probe(self, probes, seed):
+        if self.position is not None:
+            return self._probe_native(self.position, probes, seed)
+        with _named_errors(self.name):
+            return self._probe_spiel(probes, seed)
+
+    def _probe_spiel(self, probes, seed):
+        began = time.perf_counter()
+        cdef double total, weight
+        cdef Rng rng
+        rng_seed(&rng, seed)
+        sizes, deepest = [], 0
+        for _ in range(probes):
+            state = self.state.clone()
+            total = weight = 0.0   # logs of the nodes so far and of the product of branchings
+            depth = 0
+            while True:
+                player = state.current_player()
+                if player == CHANCE:
+                    actions = [pair[0] for pair in state.chance_outcomes() if pair[1] > 0]
+                elif player >= 0:
+                    actions = state.legal_actions()
+                else:
+                    break
+                if len(actions) > 1:
+                    weight += log(len(actions))
+                    total += log1p(exp(weight - total))
+                    depth += 1
+                state.apply_action(actions[rng_below(&rng, len(actions))])
+            sizes.append(total)
+            deepest = max(deepest, depth)
+            if len(sizes) > 1 and time.perf_counter() - began > _PROBE_SECONDS:
+                break
+        return _summarise(sizes, deepest, self.n_players, time.perf_counter() - began)
+
+    def _probe_native(self, Position position, probes, seed):
+        began = time.perf_counter()
+        cdef unsigned char state[STATE_LIMIT]
+        cdef int32_t ids[LEGAL_LIMIT]
+        cdef double probs[OUTCOME_LIMIT]
+        cdef const GameOps *ops = position.ops
+        cdef const void *tables = position.tables
+        cdef int32_t limit = self.depth or 2**30
+        cdef int32_t count, seat, depth, deepest = 0
+        cdef double total, weight
+        cdef Rng rng
+        rng_seed(&rng, seed)
+        sizes = []
+        for _ in range(probes):
+            with nogil:
+                memcpy(state, position.state, ops.state_size)
+                total = weight = 0.0   # logs of the nodes so far and of the product of branchings
+                depth = 0
+                seat = ops.turn(tables, state)
+                while seat != TERMINAL and depth < limit:
+                    if seat == CHANCE:
+                        count = ops.outcomes(tables, state, ids, probs)
+                    else:
+                        count = ops.legal(tables, state, ids)
+                    weight += log(<double>count)
+                    total += log1p(exp(weight - total))
+                    depth += 1
+                    ops.apply(tables, state, ids[rng_below(&rng, count)])
+                    seat = ops.turn(tables, state)
+            sizes.append(total)
+            deepest = max(deepest, depth)
+            if len(sizes) > 1 and time.perf_counter() - began > _PROBE_SECONDS:
+                break
+        return _summarise(sizes, deepest, self.n_players, time.perf_counter() - began)
+
+    # ---- the walk --------------------------------------------------------------------------
+
+    def extract(self, max_nodes, progress, information, merge):
+        began = time.perf_counter()
+        if max_nodes is None:
+            max_nodes = default_max_nodes(self.n_players)
+        elif not 1 <= max_nodes <= _NODE_LIMIT:
+            raise ParameterError(f"max_nodes is {max_nodes}, allowed are 1 to {_NODE_LIMIT}")
+        native = self.position is not None
+        if merge != "off":
+            return self._extract_merged(self.position, max_nodes, progress, merge == "exact", began)
+        cdef _Builder builder = _Builder(self.n_players, information == "key" or (information == "auto" and not native))
+        walk = self._native_steps(self.position, builder) if native else self._spiel_steps(builder)
+        pace = 1_000_000 if native else 50_000
+        next(walk)
+        done = False
+        while not done and builder.player.size < min(_FREE_NODES, max_nodes + 1):
+            done = walk.send(min(_FREE_NODES, builder.player.size + pace // 50, max_nodes + 1))
+            if time.perf_counter() - began > _FREE_SECONDS:
+                break
+        estimate = None
+        while not done:
+            if builder.player.size > max_nodes and estimate is None:
+                estimate = self.probe(1000, 0)
+            if builder.player.size > max_nodes:
+                raise self._too_large(max_nodes, estimate, f"{builder.player.size} nodes were met")
+            if estimate is None:
+                estimate = self.probe(1000, 0)
+                if estimate.nodes > max_nodes:
+                    raise self._too_large(max_nodes, estimate, "it was not begun")
+            if progress is not None:
+                progress(builder.player.size, estimate.nodes)
+            PyErr_CheckSignals()
+            done = walk.send(min(builder.player.size + pace, max_nodes + 1))
+        if builder.player.size > max_nodes:
+            raise self._too_large(max_nodes, self.probe(1000, 0), f"it has {builder.player.size} nodes")
+        if progress is not None and estimate is not None:
+            progress(builder.player.size, builder.player.size)
+        return self._finish(builder, began)
+
+    def _extract_merged(self, Position position, max_nodes, progress, exact, began):
+        cdef const GameOps *ops = position.ops
+        cdef const void *tables = position.tables
+        cdef int32_t limit = self.depth or -1
+        cdef _Merger merger = _Merger(self.n_players, exact)
+        cdef int64_t pause_at
+        cdef int status
+        with nogil:
+            status = merger.start(ops, tables, position.state, limit)
+        while True:
+            pause_at = min(merger.player.size + 1_000_000, max_nodes + 1)
+            if status == DONE:
+                with nogil:
+                    status = merger.walk(ops, tables, pause_at, limit)
+            if status == NO_MEMORY:
+                raise MemoryError
+            if status == FULL or merger.player.size > max_nodes:
+                raise self._too_large(max_nodes, self.probe(1000, 0), f"unmerged; {merger.player.size} states were met")
+            if status == DONE:
+                break
+            status = DONE
+            if progress is not None:
+                progress(merger.player.size, float(max_nodes))   # how many states there are is not known before
+            PyErr_CheckSignals()
+        tree = self._finish_native(position, merger.take(), began)
+        if not _runs_forward(tree):
+            raise UnsuitableGameError(f"{self.name}: a state comes again in one game, which the game does not declare")
+        return tree
+
+    def _too_large(self, max_nodes, estimate, what):
+        hint = "" if self.position is not None else "; OpenSpiel's own searchers work without a tree"
+        error = TooLargeError(f"{self.name}: {estimate}; allowed are {max_nodes} nodes; {what}{hint}")
+        error.estimate = estimate
+        return error
+
+    def _native_steps(self, Position position, _Builder builder):
+        """A generator: takes the node count to pause at, gives whether the tree is whole."""
+        cdef const GameOps *ops = position.ops
+        cdef const void *tables = position.tables
+        cdef int32_t limit = self.depth or -1
+        cdef int64_t pause_at
+        cdef int status
+        pause_at = yield
+        with nogil:
+            status = builder.start_native(ops, tables, position.state, limit)
+        while True:
+            if status == DONE:
+                with nogil:
+                    status = builder.walk_native(ops, tables, pause_at, limit)
+            if status == NO_MEMORY:
+                raise MemoryError
+            if status == FULL:
+                raise TooLargeError(f"{self.name}: the tree has more than {_NODE_LIMIT} nodes")
+            if status == MISMATCH:
+                raise UnsuitableGameError(
+                    f"{self.name}: states of one information set have different actions (information set "
+                    f"{builder.clash}, key {(<uint64_t *>builder.info_key.data)[builder.clash]:016x})")
+            pause_at = yield status != PAUSED
+            status = DONE
+
+    def _spiel_steps(self, _Builder builder):
+        labels = self.labels = _Labels(self.name, self.histories)
+        pause_at = yield
+        state = self.state.clone()
+        if builder.add_nodes(-1, 1) < 0:
+            raise MemoryError
+        last = [NO_SEQUENCE] * self.n_players
+        with _named_errors(self.name):
+            count, actions = builder.open_spiel(state, 0, last, labels)
+        stack = [[state, 0, 0, actions, (<int8_t *>builder.player.data)[0], last]] if count else []
+        while True:
+            with _named_errors(self.name):
+                done = builder.walk_spiel(stack, labels, pause_at)
+            pause_at = yield done
+
+    def _finish(self, _Builder builder, began):
+        if self.position is not None:
+            return self._finish_native(self.position, builder.take(), began)
+        cdef FlatTree tree = FlatTree.__new__(FlatTree)
+        cdef _Labels labels = self.labels
+        tree.arrays = builder.take()
+        tree.name = self.name
+        tree.n_actions = self.game.num_distinct_actions()
+        tree.n_outcomes = max([self.game.max_chance_outcomes()] + [key + 1 for key in labels.outcome_names])
+        tree.hidden_information = self.hidden
+        tree.source, tree.root = self.game, self.state
+        tree.action_names, tree.outcome_names = _unique(labels.action_names), _unique(labels.outcome_names)
+        tree.labels = list(labels.index)
+        tree._bind()
+        tree.seconds = time.perf_counter() - began
+        return tree
+
+    def _finish_native(self, Position position, arrays, began):
+        cdef FlatTree tree = FlatTree.__new__(FlatTree)
+        rules = position.rules
+        tree.arrays, tree.name, tree.native, tree.labels = arrays, self.name, True, []
+        tree.n_actions, tree.n_outcomes = position.ops.n_actions, position.ops.n_outcomes
+        tree.hidden_information = bool(position.ops.flags & HIDDEN_INFORMATION)
+        tree.source, tree.root = rules, position
+        tree._bind()
+        actions, outcomes = _ids_of(tree)
+        tree.action_names = {action: rules.action_name(action) for action in actions}
+        tree.outcome_names = {outcome: rules.outcome_name(outcome) for outcome in outcomes}
+        tree.seconds = time.perf_counter() - began
+        return tree
+
+
+def _runs_forward(FlatTree tree):
+    """Whether every edge leads to a later node, as it does unless there is a cycle."""
+    cdef const TreeTables *t = &tree.tables
+    cdef int32_t node, edge
+    for node in range(t.n_nodes):
+        for edge in range(t.first[node], t.first[node] + t.count[node]):
+            if t.target[edge] <= node:
+                return False
+    return True
+
+
+def _ids_of(FlatTree tree):
+    """The (action, outcome) ids that occur, two ascending lists."""
+    cdef const TreeTables *t = &tree.tables
+    cdef uint8_t[::1] actions = np.zeros(tree.n_actions + 1, dtype=np.uint8)
+    cdef uint8_t[::1] outcomes = np.zeros(tree.n_outcomes + 1, dtype=np.uint8)
+    cdef int32_t node, edge
+    with nogil:
+        for node in range(t.n_nodes):
+            for edge in range(t.first[node], t.first[node] + t.count[node]):
+                if t.player[node] == CHANCE:
+                    outcomes[t.action[edge]] = 1
+                else:
+                    actions[t.action[edge]] = 1
+    return np.flatnonzero(actions).tolist(), np.flatnonzero(outcomes).tolist()
+
+
+# ---- what others know ---------------------------------------------------------------------------
+
+def prepare_views(FlatTree tree not None):
+    """Give a tree what every seat knows at the decisions of others, by walking its game once more.
+
+    An information set says what a seat knows at its own decisions, which is all that most solvers ask.
+    8 bytes a node and player.
+
+    Raises:
+        UnsuitableGameError: the tree came from a file, so its game is not at hand; or states were merged.
+    """
+    if tree.tables.view != NULL:
+        return
+    if tree.merged:
+        raise UnsuitableGameError(f"{tree.name}: equal states were merged, so what a seat knows there is not one thing")
+    if tree.root is None:
+        raise UnsuitableGameError(
+            f"{tree.name}: a tree from a file has no game to ask what a seat knows when others move; extract it again")
+    view = np.zeros((tree.n_nodes, tree.n_players), dtype=np.uint64)
+    if tree.native:
+        _view_native(tree, tree.root, view)
+    else:
+        with _named_errors(tree.name):
+            _view_spiel(tree, tree.root, view)
+    tree.add_views(view)
+
+
+def _view_native(FlatTree tree, Position root, uint64_t[:, ::1] view):
+    """Depth first, one state for each level of the tree."""
+    cdef const TreeTables *t = &tree.tables
+    cdef const GameOps *ops = root.ops
+    cdef int32_t depth = 0, node = 0, seat, next_edge
+    cdef int64_t levels = sum(tree.depths()) + 1
+    states = np.zeros((levels, ops.state_size), dtype=np.uint8)
+    edges = np.zeros(levels, dtype=np.int32)
+    nodes = np.zeros(levels, dtype=np.int32)
+    cdef uint8_t[:, ::1] state = states
+    cdef int32_t[::1] edge = edges
+    cdef int32_t[::1] at = nodes
+    memcpy(&state[0, 0], root.state, ops.state_size)
+    while depth >= 0:
+        node, next_edge = at[depth], edge[depth]
+        if next_edge == 0 and t.player[node] >= 0:     # met for the first time
+            for seat in range(t.n_players):
+                if seat != t.player[node]:
+                    # Odd, as no information set's own name is.
+                    view[node, seat] = ops_info_key(ops, root.tables, &state[depth, 0], seat) | 1
+        if next_edge == t.count[node]:
+            depth -= 1
+            continue
+        edge[depth] = next_edge + 1
+        depth += 1
+        at[depth], edge[depth] = t.first[node] + next_edge, 0
+        memcpy(&state[depth, 0], &state[depth - 1, 0], ops.state_size)
+        ops.apply(root.tables, &state[depth, 0], t.action[at[depth]])
+
+
+def _view_spiel(FlatTree tree, root, uint64_t[:, ::1] view):
+    cdef const TreeTables *t = &tree.tables
+    cdef int32_t node, seat, edge, end
+    texts = {}
+    stack = [(0, root.clone())]
+    while stack:
+        node, state = stack.pop()
+        _take_forced(state)
+        if t.player[node] >= 0:
+            for seat in range(t.n_players):
+                if seat != t.player[node]:
+                    known = texts.setdefault((seat, state.information_state_string(seat)), len(texts))
+                    view[node, seat] = <uint64_t>known << 1 | 1
+        end = t.first[node] + t.count[node]
+        for edge in range(t.first[node], end):
+            child = state if edge == end - 1 else state.clone()
+            child.apply_action(t.action[edge])
+            stack.append((edge, child))
+
+
+def _take_forced(state):
+    """Move a pyspiel state on while there is one way to go, as extraction does."""
+    while not state.is_terminal():
+        if state.is_chance_node():
+            actions = [pair[0] for pair in state.chance_outcomes() if pair[1] > 0]
+        else:
+            actions = state.legal_actions()
+        if len(actions) != 1:
+            return
+        state.apply_action(actions[0])
+
+
+# ---- as a game ------------------------------------------------------------------------------------
+
+def declared_rules(source):
+    """What is known of a game before it is extracted: its name, its players and whether it hides
+    something. For checks before the work; the game of these rules is over at once.
+
+    Args:
+        source: as for `extract`.
+
+    Returns:
+        TreeRules
+    """
+    source = _Source(source, None)
+    rules = source.position.rules if source.position is not None else None
+    cdef FlatTree tree = FlatTree.__new__(FlatTree)
+    tree.name, tree.native, tree.labels, tree.source = source.name, rules is not None, [], rules or source.game
+    tree.hidden_information = source.hidden if rules is None else rules.hidden_information
+    tree.n_actions = tree.n_outcomes = 0
+    tree.action_names, tree.outcome_names = {}, {}
+    tree.arrays = {
+        "player": np.array([TERMINAL], np.int8), "parent": np.array([-1], np.int32), "first": np.zeros(1, np.int32),
+        "count": np.zeros(1, np.int32), "infoset": np.zeros(1, np.int32), "action": np.array([-1], np.int32),
+        "prob": np.ones(1), "utility": np.zeros((1, source.n_players)), "info_player": np.zeros(0, np.int8),
+        "info_first": np.zeros(1, np.int32), "info_parent": np.zeros(0, np.int32), "info_key": np.zeros(0, np.uint64),
+    }
+    tree._bind()
+    return TreeRules(tree)
+
+
+def as_game(source, **options):
+    """Extract a game and return it as a native game of nodes, a `TreeRules`; its `tree` is the
+    FlatTree.
+
+    Args:
+        source: as for `extract`, or a FlatTree.
+        options: keyword arguments of `extract`.
+    """
+    return TreeRules(source if isinstance(source, FlatTree) else extract(source, **options))
