@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -11,7 +14,7 @@ import games
 from engine_ext.errors import PositionError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
-from tests.games.quarz.invariants import watched_steps
+from tests.games.quarz.invariants import Watch, watched_steps
 from tests.games.quarz.test_cases import choices, position_of, rules_for, take
 
 
@@ -51,6 +54,49 @@ def test_invariants_hold_step_by_step(players: int) -> None:
     rules = games.spec("quarz").make_rules({"players": players, "draft": "random", "tiles": "random"})
     seen = watched_steps(rules, Stream(40 + players), 4_000)
     assert not [name for name in WATCHED if not seen[name]]
+
+
+def test_the_watch_sees_what_is_wrong() -> None:
+    """Each invariant that is watched from outside fails on a scene made wrong by hand."""
+    rules = rules_for()
+    given = {"idol": [3, -1], "P1.1": {"at": [0, 0]}, "P1.2": {"at": [-1, 1]}, "P2.1": {"at": [1, 0]}}
+    position = position_of(rules, given)
+    watch = Watch(rules, position, Counter())
+    good, actions = watch.now, position.legal_actions()
+    watch.standing(good)
+    watch.offer(good, 0, actions)
+
+    def wrong(change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+        scene = deepcopy(good)
+        change(scene)
+        return scene
+
+    def monster(scene: dict[str, Any], k: int = 0) -> dict[str, Any]:
+        found: dict[str, Any] = scene["mobs"][0]["monsters"][k]
+        return found
+
+    with pytest.raises(AssertionError, match="136"):
+        watch.standing(wrong(lambda scene: scene["points"].__setitem__(0, 1.0)))
+    with pytest.raises(AssertionError, match="141"):
+        watch.standing(wrong(lambda scene: scene["shrine_cards"].pop()))
+    with pytest.raises(AssertionError, match="142"):
+        watch.offer(wrong(lambda scene: monster(scene).update(energy=0)), 0, actions)
+    with pytest.raises(AssertionError, match="143"):
+        watch.judge_attack(good, 0, 3, wrong(lambda scene: scene.update(idol=[2, 0])))
+    with pytest.raises(AssertionError, match="143"):
+        watch.judge_attack(good, 0, 3, wrong(lambda scene: monster(scene, 1).update(at=[-1, 2])))
+    with pytest.raises(AssertionError, match="144"):
+        watch.tokens(wrong(lambda scene: scene["mobs"][0].update(reactions=1)), good, 0, "pass")
+    with pytest.raises(AssertionError, match="145"):
+        watch.costs(good, wrong(lambda scene: monster(scene).update(energy=7)), 0, "attack 1 P2.1")
+    with pytest.raises(AssertionError, match="146, 147"):
+        watch.offer(good, 0, [a for a in actions if rules.action_name(a) != "attack 1 P1.2"])
+    with pytest.raises(AssertionError, match="148"):
+        watch.judge_march(good, 0, wrong(lambda scene: monster(scene).update(at=[1, 1])))
+    with pytest.raises(AssertionError, match="149"):
+        watch.offer(wrong(lambda scene: scene.update(carrier=[0, 0], idol=[0, 0])), 0, actions)
+    with pytest.raises(AssertionError):
+        watch.opening(good)
 
 
 @pytest.mark.soak
