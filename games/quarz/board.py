@@ -210,6 +210,8 @@ def read_boards(path: Path) -> dict[str, Board]:
     boards: dict[str, Board] = {}
     for i, record in enumerate(records):
         where = f"{path}: board[{i}]"
+        if not isinstance(record, dict):
+            raise DataError(f"{where} must be a table, not {record!r}")
         allowed = {"name", "provenance", "players", "altar", "practice", *_FIELDS}
         for key in record:
             if key not in allowed:

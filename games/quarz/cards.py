@@ -646,7 +646,7 @@ def _tiles(path: Path) -> tuple[tuple[Pattern, ...], dict[int, dict[str, int]]]:
         table = _Table(record, where, {"name", "kind", "count", "provenance", "edges"})
         kind = table.word("kind", _TILE_KINDS)
         edges = tuple(table.get("edges", list))
-        if len(set(edges)) != len(edges) or any(type(side) is not int or not 0 <= side < 6 for side in edges):
+        if any(type(side) is not int or not 0 <= side < 6 for side in edges) or len(set(edges)) != len(edges):
             raise DataError(f"{where}: edges is {list(edges)!r}, must be different sides 0 to 5")
         if (kind == "empty") != (not edges):
             raise DataError(f"{where}: a tile has edges exactly when it is not empty")

@@ -162,6 +162,7 @@ def test_boards() -> None:
         ("time.toml", "short = [1, 2, 1]", "short = [1, 2, 9]", "there are fewer"),
         ("time.toml", "[track]", "[trakc]", "unknown key 'trakc'"),
         ("time.toml", "frozen_water = true", "frozen_water = 1", "frozen_water is 1"),
+        ("tiles.toml", "edges = [0, 1, 2]", "edges = [[0], [1]]", "different sides"),
         ("tiles.toml", 'name = "brook"', 'name = "bend"', "share the name 'bend'"),
         ("tiles.toml", "empty = 18", "empty = 17", "counts make 18"),
         ("tiles.toml", "empty = 5, water = 4, crystal = 2", "empty = 5, water = 4", "'crystal' is missing"),
