@@ -606,6 +606,9 @@ cdef class Tree:
                     for e in range(node.edges, last):
                         best.low += self.weights[e] * self.seen[e].low
                     own.low = own.high = best.low
+            # Rounding must carry them neither past what a game can be worth nor past each other.
+            own.high = min(own.high, self.ops.max_utility)
+            own.low = min(max(own.low, self.ops.min_utility), own.high)
             return
         seen[0] = new
         best = self.seen[node.edges]
@@ -1340,7 +1343,7 @@ def _result(trees, Position position, simulations, seconds, limit):
     reports = [_root(tree, legal) for tree in trees]
     n_values = len(reports[0][2])
     low = max(report[3][0] for report in reports)
-    high = min(report[3][1] for report in reports)
+    high = max(low, min(report[3][1] for report in reports))
     nodes = sum(report[4] for report in reports)
     weight = sum(report[1] for report in reports) or 1
     root = [sum(report[1] * report[2][i] for report in reports) / weight for i in range(n_values)]
@@ -1366,6 +1369,7 @@ def _result(trees, Position position, simulations, seconds, limit):
                   for i in range(n_values)]
         a_low = max((part[2][0] for part in parts), default=position.ops.min_utility)
         a_high = min((part[2][1] for part in parts), default=position.ops.max_utility)
+        a_low = min(a_low, a_high)      # threads add up in different orders: rounding must not cross them
         if proving and a_low == a_high:
             values = [a_low]
         candidates.append((action, visits, values, (a_low, a_high) if sign > 0 else (-a_high, -a_low)))

@@ -12,6 +12,7 @@ from solvers.contract import Limit
 from solvers.expectimax import ExpectimaxSearcher
 from solvers.mcts import MctsSearcher
 from solvers.specs import make_searcher
+from solvers.value_iteration import ValueIterationSearcher
 from tests.reference import exact
 from tests.solvers.random_trees import random_tree
 
@@ -49,6 +50,36 @@ def test_bounds_hold_and_prove(pig_values):
         low, high = stats.bounds
         assert low - 1e-12 <= value <= high + 1e-12
         assert low > -1.0 or high < 1.0
+
+
+def test_rounding_never_crosses_bounds():
+    """The last card of a game that is all but won: bounds of chance nodes add up to 1 but for rounding, from below
+    and from above."""
+    position = (
+        games.spec("pentaquest")
+        .make_rules({"players": 2})
+        .from_dict(
+            {
+                "deck": [],
+                "quest": ["Four-Armed Idol"],
+                "armies": [
+                    {"sub": 2, "addsub": 1, "reroll": 4, "mirror": 4},
+                    {"sub": 1, "addsub": 2, "reroll": 3, "mirror": 1},
+                ],
+                "discards": [9, 14],
+                "turn": 2,
+                "seat": 0,
+                "step": "act",
+                "dice": [1, 2, 3, 4, 5],
+                "rerolls": 1,
+            }
+        )
+    )
+    for seed in range(15, 40):
+        result = MctsSearcher(simulations=400).search(position, seed=seed)
+        for stats in result.actions:
+            low, high = stats.bounds
+            assert -1 <= low <= high <= 1
 
 
 def test_proven_root_ends_the_search():
@@ -272,19 +303,54 @@ def test_wrong_parameters():
         MctsSearcher(seconds=-1.0)
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("scenario", ["one_card", "tiny", "small"])
-@pytest.mark.parametrize("playout", ["auto", "greedy"])
-def test_a_million_simulations_find_the_value_and_the_move(scenario, playout):
-    """Against the exact solution: the root's value within 0.02 of the utility range, and an exactly
-    best move at the first decision."""
-    rules = games.spec("pentaquest").make_rules({"scenario": scenario})
-    solved = ExpectimaxSearcher()
+def solved_scenarios():
+    """(game, scenario) of every scenario of every game whose value is known and where nothing is hidden."""
+    return [
+        (name, scenario.name)
+        for name in games.SPECS
+        for scenario in games.scenarios(name).values()
+        if "value" in scenario.solution
+        and not games.spec(name).make_rules({"scenario": scenario.name}).hidden_information
+    ]
+
+
+def check_against_solution(game, scenario, searcher):
+    """The root's value within 0.02 of the utility range, and an exactly best action: at the root, or, where dice
+    come first, at the first decision after them."""
+    rules = games.spec(game).make_rules({"scenario": scenario})
+    solution = games.scenarios(game)[scenario].solution
+    solved = ValueIterationSearcher() if rules.cyclic else ExpectimaxSearcher()
     position = rules.initial_position()
     spread = rules.max_utility() - rules.min_utility()
-    searcher = MctsSearcher(simulations=1_000_000, playout=playout)
     root = searcher.search(position, seed=1)
-    assert root.values[0] == pytest.approx(solved.search(position).values[0], abs=0.02 * spread)
+    off = max(abs(found - exact) for found, exact in zip(root.values, solution["value"], strict=True)) / spread
     position.run_chance(Stream(1))
     values = {stats.action: stats.value for stats in solved.search(position).actions}
-    assert values[searcher.search(position, seed=1).action] == pytest.approx(max(values.values()), abs=1e-9)
+    chosen = searcher.search(position, seed=1)
+    lost = max(values.values()) - values[chosen.action]
+    print(
+        f"{game} {scenario} {searcher.parameters['playout']}: root off by {off:.5f} of the range"
+        f"{', proven' if root.exact else ''}; the action loses {lost:.3g}"
+    )
+    assert off <= 0.02
+    assert lost <= 1e-9
+
+
+def test_every_game_with_solved_scenarios_takes_part():
+    assert {game for game, _ in solved_scenarios()} >= {"pentaquest", "quarriors"}
+
+
+@pytest.mark.parametrize("playout", ["auto", "greedy"])
+@pytest.mark.parametrize(
+    ("game", "scenario"),
+    [each for each in solved_scenarios() if games.scenarios(each[0])[each[1]].solution.get("states", 10**9) < 20_000],
+)
+def test_small_scenarios_are_played_right(game, scenario, playout):
+    check_against_solution(game, scenario, MctsSearcher(simulations=100_000, playout=playout))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("playout", ["auto", "greedy"])
+@pytest.mark.parametrize(("game", "scenario"), solved_scenarios())
+def test_a_million_simulations_find_the_value_and_the_move(game, scenario, playout):
+    check_against_solution(game, scenario, MctsSearcher(simulations=1_000_000, playout=playout))
