@@ -1799,7 +1799,14 @@ cdef uint64_t state_key(const void *tables, const void *state) noexcept nogil:
     return hash_bytes(&s, sizeof(State), 0)
 
 cdef uint64_t info_key(const void *tables, const void *state, int32_t observer) noexcept nogil:
-    return (<const State *>state).info[observer]
+    """What the seat did and saw, and what it holds: `resample` deals rivals other cards than those that
+    their memory tells of, and a rival with other cards decides in another information set."""
+    cdef const State *s = <const State *>state
+    cdef uint64_t key = rng_combine(s.info[observer], <uint64_t>(s.favor[observer] + 1))
+    cdef int32_t m
+    for m in range(3 * observer, 3 * observer + 3):
+        key = rng_combine(key, s.hand[m])
+    return key
 
 cdef inline bint asked_in_secret(const State *s) noexcept nogil:
     """Whether the others do not know that this decision is being made."""

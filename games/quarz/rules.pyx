@@ -335,7 +335,7 @@ cdef class QuarzRules(Rules):
         cdef Tables *t = &self.data
         turns = t.turn_limit or (t.n_stack - 1) * t.spaces + t.spaces // 2
         self.tables = &self.data
-        self.ops.game_version = 1
+        self.ops.game_version = 2
         self.ops.state_size = self.ops.info_size = sizeof(State)
         self.ops.n_players = players
         self.ops.n_actions, self.ops.n_outcomes = N_ACTIONS, N_OUTCOMES

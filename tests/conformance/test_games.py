@@ -238,6 +238,24 @@ def test_equal_information_means_equal_keys(rules: Rules) -> None:
                 assert known.setdefault((seat, position.info_bytes(seat)), key) == key
 
 
+def test_an_information_set_has_one_set_of_actions_in_resampled_play_too(rules: Rules) -> None:
+    """Searches play on from resampled states and find the rivals' decisions there by key: what the key names
+    must have the same choices every time it is met."""
+    stream = Stream(12)
+    for position in inspected(rules, 9):
+        known: dict[tuple[int, int], list[int]] = {}
+        for _ in range(12 if position.is_player_node() and rules.hidden_information else 0):
+            other = position.resample(position.current_player(), stream)
+            for _ in range(8):
+                other.run_chance(stream)
+                if other.is_terminal():
+                    break
+                seat = other.current_player()
+                legal = other.legal_actions()
+                assert known.setdefault((seat, other.info_key(seat)), legal) == legal
+                other.apply_action(other.random_action(stream))
+
+
 def test_observation_tensors_have_the_promised_shape(rules: Rules) -> None:
     for position in inspected(rules, 6)[::4]:
         for seat in range(rules.num_players()):
