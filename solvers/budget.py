@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
+from engine_ext.errors import ParameterError
 from solvers.contract import Limit
 
 BATCH_S = 0.05
@@ -67,3 +69,25 @@ def simulation_limit(limit: Limit, otherwise: int) -> int | None:
     if not counts and limit.seconds is None:
         return otherwise
     return min(counts, default=None)
+
+
+def run_for(solver: Any, seconds: float) -> int:
+    """Iterations of a policy solver until that much time has passed, at least one; returns how many.
+
+    Args:
+        solver: has `run(iterations)` and counts `iterations`.
+        seconds: above 0, wall-clock time.
+
+    Raises:
+        ParameterError: seconds is out of range.
+    """
+    if not seconds > 0:
+        raise ParameterError(f"seconds is {seconds}, it must be above 0")
+    began, start, step = time.perf_counter(), solver.iterations, 1
+    while True:
+        solver.run(step)
+        passed = time.perf_counter() - began
+        if passed >= seconds:
+            return int(solver.iterations - start)
+        each = passed / (solver.iterations - start)
+        step = max(1, min(int(0.5 * (seconds - passed) / each), int(0.1 / each)))

@@ -42,13 +42,14 @@ from solvers.tree cimport FlatTree, NO_SEQUENCE, TreeTables
 
 from engine_ext.errors import ParameterError, SavedStateError
 from solvers.best_response import nash_conv
+from solvers.budget import run_for
 from solvers.contract import Parameter, SolverSpec
 from solvers.policies import TabularPolicy
 from solvers.sequence_form import least_regrets
-from solvers.saved import read_saved, write_saved
+from solvers.saved import read_checkpoint, write_saved
 
 _KIND = "CFR checkpoint"
-_VERSION = 1
+_VERSION = 2
 _RULES = {"cfr": RULE_CFR, "cfr+": RULE_PLUS, "lcfr": RULE_DISCOUNT, "dcfr": RULE_DISCOUNT, "pcfr+": RULE_PREDICT}
 _WEIGHTS = {"cfr": 0.0, "cfr+": 1.0, "lcfr": 1.0, "dcfr": 2.0, "pcfr+": 2.0}   # exponent of t
 _PAUSE_STEPS = 1 << 26    # slots or nodes worked on between looks at signals
@@ -311,16 +312,7 @@ cdef class CFRSolver:
 
     def run_for(self, seconds):
         """Iterations until that much time has passed, at least one; returns how many."""
-        if not seconds > 0:
-            raise ParameterError(f"seconds is {seconds}, it must be above 0")
-        began, start, step = time.perf_counter(), self.iterations, 1
-        while True:
-            self.run(step)
-            passed = time.perf_counter() - began
-            if passed >= seconds:
-                return self.iterations - start
-            each = passed / (self.iterations - start)
-            step = max(1, min(int(0.5 * (seconds - passed) / each), int(0.1 / each)))
+        return run_for(self, seconds)
 
     # ---- results ----------------------------------------------------------------------------
 
@@ -363,12 +355,12 @@ cdef class CFRSolver:
 
     def _setting(self):
         return {"solver": self.variant, "updates": self.updates, "form": self.form, "alpha": self.alpha,
-                "beta": self.beta, "gamma": self.gamma, "tree": self.tree.digest}
+                "beta": self.beta, "gamma": self.gamma, "game": self.tree.digest}
 
     def save(self, path):
         """Write a checkpoint from which a run continues bit for bit."""
         meta = {"setting": self._setting(), "iterations": self.iterations, "seconds": self.seconds,
-                "game": self.tree.name}
+                "name": self.tree.name}
         arrays = {"regret": self.regrets(), "policy": self._gather("policy"),
                   "total": self._gather("total")}
         write_saved(path, _KIND, _VERSION, meta, arrays)
@@ -380,13 +372,7 @@ cdef class CFRSolver:
             SavedStateError: damaged, or of another game, solver or setting; nothing has changed then.
         """
         cdef int32_t player
-        meta, arrays = read_saved(path, _KIND, _VERSION)
-        setting = self._setting()
-        for key, value in setting.items():
-            if meta["setting"].get(key) != value:
-                what = f"another game ({meta['game']})" if key == "tree" else f"{key}={meta['setting'].get(key)}"
-                raise SavedStateError(f"{path}: this checkpoint is of {what}; here it is "
-                                      f"{self.tree.name if key == 'tree' else f'{key}={value}'}")
+        meta, arrays = read_checkpoint(path, _KIND, _VERSION, self._setting(), self.tree.name)
         n = self.tree.n_sequences
         if any(len(arrays.get(name, ())) != n for name in ("regret", "policy", "total")):
             raise SavedStateError(f"{path}: not a whole checkpoint")

@@ -38,10 +38,11 @@ from solvers.tree cimport FlatTree, TreeTables, tree_sample
 
 from engine_ext.errors import ParameterError, SavedStateError, TooLargeError, UnsuitableGameError
 from solvers.best_response import nash_conv
+from solvers.budget import run_for
 from solvers.cfr import normalised
 from solvers.contract import Parameter, SolverSpec
 from solvers.policies import KeyedPolicy, TabularPolicy
-from solvers.saved import read_saved, write_saved
+from solvers.saved import read_checkpoint, write_saved
 
 _KIND = "MCCFR checkpoint"
 _VERSION = 1
@@ -297,7 +298,7 @@ cdef class TreeMCCFR:
 
     def run_for(self, seconds):
         """Iterations until that much time has passed, at least one; returns how many."""
-        return _run_for(self, seconds)
+        return run_for(self, seconds)
 
     def average_policy(self):
         """The average policy, a TabularPolicy; uniform in sets that were never passed."""
@@ -332,7 +333,7 @@ cdef class TreeMCCFR:
         Raises:
             SavedStateError: damaged, or of another game or setting; nothing has changed then.
         """
-        meta, arrays = _read(path, self._setting(), self.tree.name)
+        meta, arrays = read_checkpoint(path, _KIND, _VERSION, self._setting(), self.tree.name)
         if any(len(arrays.get(key, ())) != self.regret.shape[0] for key in ("regret", "total")):
             raise SavedStateError(f"{path}: not a whole checkpoint")
         self.regret, self.total = arrays["regret"].copy(), arrays["total"].copy()
@@ -341,30 +342,6 @@ cdef class TreeMCCFR:
 
     def __repr__(self):
         return f"<{self.sampling}-sampling MCCFR on {self.tree.name}, {self.iterations} iterations>"
-
-
-def _run_for(solver, seconds):
-    if not seconds > 0:
-        raise ParameterError(f"seconds is {seconds}, it must be above 0")
-    began, start, step = time.perf_counter(), solver.iterations, 1
-    while True:
-        solver.run(step)
-        passed = time.perf_counter() - began
-        if passed >= seconds:
-            return solver.iterations - start
-        each = passed / (solver.iterations - start)
-        step = max(1, min(int(0.5 * (seconds - passed) / each), int(0.1 / each)))
-
-
-def _read(path, setting, name):
-    meta, arrays = read_saved(path, _KIND, _VERSION)
-    for key, value in setting.items():
-        found = meta["setting"].get(key)
-        if found != value:
-            what = f"another game ({meta['name']})" if key == "game" else f"{key}={found}"
-            raise SavedStateError(f"{path}: this checkpoint is of {what}; here it is "
-                                  f"{name if key == 'game' else f'{key}={value}'}")
-    return meta, arrays
 
 
 # ---- on the native contract -----------------------------------------------------------------------
@@ -754,7 +731,7 @@ cdef class NativeMCCFR:
 
     def run_for(self, seconds):
         """Iterations until that much time has passed, at least one; returns how many."""
-        return _run_for(self, seconds)
+        return run_for(self, seconds)
 
     def average_policy(self):
         """The average policy of the sets in the table, a KeyedPolicy."""
@@ -855,7 +832,7 @@ cdef class NativeMCCFR:
         Raises:
             SavedStateError: damaged, or of another game or setting; nothing has changed then.
         """
-        meta, arrays = _read(path, self._setting(), self.rules.name)
+        meta, arrays = read_checkpoint(path, _KIND, _VERSION, self._setting(), self.rules.name)
         cdef _Table table = _Table(self.max_bytes)
         table.fill(arrays["table"])
         table.full = meta["full"]

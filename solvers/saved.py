@@ -114,3 +114,31 @@ def read_saved(path: str | Path, kind: str, version: int) -> tuple[dict[str, Any
         size = count * np.dtype(dtype).itemsize
         end += size + -size % _ALIGN
     return header["meta"], arrays
+
+
+def read_checkpoint(
+    path: str | Path, kind: str, version: int, setting: dict[str, Any], name: str
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read a checkpoint of a run with this very setting.
+
+    Args:
+        path: what `write_saved` wrote; its meta has `setting`, and `name` of the game.
+        kind: as for `read_saved`.
+        version: likewise.
+        setting: of the run that wants to continue; `game` is the game's digest.
+        name: of its game, for messages.
+
+    Returns:
+        As for `read_saved`.
+
+    Raises:
+        SavedStateError: as for `read_saved`, or of another game, solver or setting.
+    """
+    meta, arrays = read_saved(path, kind, version)
+    for key, value in setting.items():
+        found = meta["setting"].get(key)
+        if found != value:
+            what = f"another game ({meta['name']})" if key == "game" else f"{key}={found}"
+            here = name if key == "game" else f"{key}={value}"
+            raise SavedStateError(f"{path}: this checkpoint is of {what}; here it is {here}")
+    return meta, arrays
