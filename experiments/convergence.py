@@ -15,6 +15,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from rich import box
@@ -457,18 +458,29 @@ def _estimate(repeats: list[list[float]], number: int, solver: str, budget: int)
 
 
 def print_table(summary: Summary, console: Console) -> None:
-    """A part's values as a table in the terminal, a column for each budget."""
+    """A part's values as tables in the terminal: one of the solvers with the common budgets, with the
+    baselines, and one for each other set of budgets."""
     config = summary.config
     so_far = "" if summary.complete else f", {summary.points} of {summary.expected} points so far"
-    shown = Table(
-        title=f"{config.title or config.game}: {summary.y_label} over {summary.x_label}{so_far}",
-        box=box.SIMPLE_HEAD,
-        title_justify="left",
-        pad_edge=False,
-    )
+    title = f"{config.title or config.game}: {summary.y_label} over "
+    apart = {str(each): each for each in config.solvers if not isinstance(each, str)}
+    together = [row for row in summary.table if row["label"] not in apart]
+    budgets = [*config.budgets, 0] if config.baselines else config.budgets
+    _print_rows(f"{title}{summary.unit}{so_far}", together, budgets, summary, console)
+    for own, rows in groupby(
+        (row for row in summary.table if row["label"] in apart), key=lambda row: apart[row["label"]].budgets
+    ):
+        _print_rows(None, list(rows), own, summary, console)
+
+
+def _print_rows(
+    title: str | None, rows: list[dict[str, Any]], budgets: list[int], summary: Summary, console: Console
+) -> None:
+    shown = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     shown.add_column("solver", overflow="fold", min_width=12)
-    for budget in summary.budgets:
+    for budget in budgets:
         shown.add_column(f"{budget:,}" if budget else "as it is", justify="right", no_wrap=True)
-    for row in summary.table:
-        shown.add_row(row["label"], *row["cells"])
+    for row in rows:
+        cells = dict(zip(summary.budgets, row["cells"], strict=True))
+        shown.add_row(row["label"].replace(",", ", "), *(cells[budget] for budget in budgets))
     console.print(shown)

@@ -50,8 +50,10 @@ _PROBE_SECONDS = 5.0       # probing stops then, so that a refusal comes within 
 _NODE_LIMIT = 2**31 - 2    # node numbers are int32
 _EXACT_SEED = 0x6A09E667F3BCC909   # of the second hash of an information set's content
 
-# What OpenSpiel's games raise where they refuse parameters or a call; C++ exceptions arrive as these.
-LOAD_ERRORS = (pyspiel.SpielError, ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+# What OpenSpiel's games raise where they refuse parameters or a call, or fail: C++ exceptions arrive as these, and
+# games written in Python raise their own.
+LOAD_ERRORS = (pyspiel.SpielError, ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError,
+               OSError, RuntimeError, TypeError, ValueError)
 
 cdef int64_t _NODE_LIMIT_C = _NODE_LIMIT
 cdef uint64_t _EXACT_SEED_C = _EXACT_SEED
