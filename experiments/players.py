@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import time
@@ -108,8 +109,13 @@ def canonical(spec: str, rules: Rules) -> str:
     return str(specs.parse_spec(spec, rules))
 
 
-def make(spec: str, rules: Rules) -> Player:
+def make(spec: str, rules: Rules, *, every_action: bool = False) -> Player:
     """The player that a spec describes. A policy solver solves the whole game first.
+
+    Args:
+        spec: its text.
+        rules: the game it will play.
+        every_action: a searcher that can look at every action of its root does so, named as before.
 
     Raises:
         SpecError: not a spec, or an unknown name or parameter.
@@ -122,7 +128,10 @@ def make(spec: str, rules: Rules) -> Player:
         solver = solve.make_offline(checked, solve.tree_or_rules(rules, checked), 0)
         solve.run_offline(checked, solver)
         return PolicyPlayer(str(checked), solver.average_policy(), rules.num_players())
-    return SearchPlayer(str(checked), specs.make_searcher(checked, rules))
+    name = str(checked)
+    if every_action and "every_action" in checked.solver.parameters and "every_action" not in checked.given:
+        checked = dataclasses.replace(checked, parameters={**checked.parameters, "every_action": True})
+    return SearchPlayer(name, specs.make_searcher(checked, rules))
 
 
 def timed(spec: str, rules: Rules) -> bool:

@@ -120,6 +120,7 @@ cdef struct Settings:
     bint transpositions
     bint solve
     bint open_loop              # nodes are sequences of decisions; chance is drawn anew every time
+    bint every_action           # each action of the root gets a simulation, whatever widening or proofs say
 
 
 cdef double ROOT_LOG[TABLE]      # sqrt(log(n)), of visits
@@ -638,6 +639,8 @@ cdef class Tree:
         cdef const double *means = self.means
         cdef double explore, score, best = -1e300, scale = self.scale
         cdef int32_t stride = self.n_values
+        if self.set.every_action and index == self.root and node.n_tried < allowed:
+            return self.try_new(node)
         if self.set.widening > 0.0:
             explore = ceil(self.set.widening * power_of(<double>node.visits, self.set.widening_power))
             if explore < allowed:
@@ -661,6 +664,12 @@ cdef class Tree:
         if pick == NONE and node.n_tried < node.n_edges:
             return self.try_new(node)
         return pick
+
+    cdef inline bint untried_root(self) noexcept nogil:
+        """Whether the root owes an action its simulation."""
+        cdef const Node *node = &self.nodes[self.root]
+        return self.set.every_action and node.turn >= 0 and (
+            node.n_tried < node.n_edges if node.edges != NONE else node.visits == 0)
 
     cdef int32_t choose_grave(self, int32_t index, bint more) noexcept nogil:
         """As `choose`, mixing each edge's mean with its action's all-moves-as-first mean at the reference.
@@ -847,7 +856,8 @@ cdef class Tree:
         while True:
             node = &self.nodes[index]
             node.stamp = self.simulation
-            if node.turn == TERMINAL or (self.proving and solved(&self.bounds[index])):
+            if node.turn == TERMINAL or (self.proving and solved(&self.bounds[index]) and not (
+                    index == self.root and self.untried_root())):
                 node.visits += 0 if node.flags & WEIGHTED else 1
                 self.repeat(index)
                 break
@@ -976,7 +986,7 @@ cdef class Tree:
             if score > best:
                 best = score
                 action, pick[0] = ids[i], child
-        if self.set.widening > 0.0:
+        if self.set.widening > 0.0 and not (self.set.every_action and index == self.root):
             allowed = self.set.widening * power_of(<double>self.nodes[index].visits, self.set.widening_power)
             allowed = max(1.0, ceil(allowed))
         if n_new and (n_tried < allowed):
@@ -1098,7 +1108,7 @@ cdef class Tree:
         if deadline_ns:
             start_ns = PyTime_MonotonicRaw()
         while done < simulations and not self.stop and self.n_nodes < node_limit:
-            if self.proving and solved(&self.bounds[self.root]):
+            if self.proving and solved(&self.bounds[self.root]) and not self.untried_root():
                 break
             if self.set.open_loop:
                 self.simulate_open()
@@ -1175,6 +1185,7 @@ class MctsSearcher:
         settings.grave_ref = NONE if chosen["grave_ref"] is None else chosen["grave_ref"]
         settings.grave_bias = chosen["grave_bias"]
         settings.open_loop = chosen["chance"] == "open"
+        settings.every_action = chosen["every_action"]
         cdef int32_t n_threads = chosen["threads"]
         deadline_ns = 0
         if limit.seconds is not None:
@@ -1464,6 +1475,8 @@ PARAMETERS = {
         None, "visits from which a node lends its all-moves-as-first statistics to those below (GRAVE); 0: every "
         "node uses its own (RAVE); unset: none are kept", kind=int, low=0),
     "grave_bias": Parameter(1e-5, "how soon an action's own mean outweighs them", low=0.0),
+    "every_action": Parameter(
+        False, "give each action of the root a simulation at least, as far as they go: for the odds of all of them"),
     "temperature": Parameter(0.0, "play actions in proportion to visits ** (1 / temperature); 0: the best", low=0.0),
     "reuse": Parameter(False, "keep the graph from move to move"),
     "max_nodes": Parameter(

@@ -140,7 +140,7 @@ class Session:
         self._players: list[Player | None] = [
             None if other == seat else players.make(spec, self.rules) for other, spec in enumerate(self.bots)
         ]
-        self._adviser = players.make(self.bots[seat], self.rules)
+        self._adviser = players.make(self.bots[seat], self.rules, every_action=True)
         self.names = ["you" if player is None else player.name for player in self._players]
         self.restart()
 
@@ -348,7 +348,7 @@ class Session:
         name = self._adviser.name
         if all(math.isnan(each.value) for each in result.actions):
             try:
-                searcher = players.make(ladder.fallback(self.rules), self.rules)
+                searcher = players.make(ladder.fallback(self.rules), self.rules, every_action=True)
             except SpecError:
                 searcher = self._adviser
             name, result = searcher.name, self._advice(searcher)

@@ -130,6 +130,16 @@ def test_hints_give_chances_of_winning_that_a_search_found():
     assert session.events == []
 
 
+def test_a_hint_has_odds_for_every_action():
+    """Also where the bot itself, in a game, looks only at the more promising actions."""
+    session = Session(gametext.load("pentaquest(players=3)"), 0, ["mcts(simulations=300)"], 1)
+    advance(session)
+    name, options = session.hint()
+    assert name == "mcts(simulations=300)"
+    assert len(options) == len(session.position.legal_actions()) > 10
+    assert all(option.visits >= 1 and 0 <= option.chance <= 1 for option in options)
+
+
 def test_a_hint_knows_a_move_that_wins():
     """To 2 points: after one roll that is not a 1, holding wins at once."""
     session = pig(bots=["mcts(simulations=200)"], text="pig(goal=2)", seed=3)

@@ -1,5 +1,6 @@
 """Monte Carlo tree search against exact values, OpenSpiel, and its own promises."""
 
+import itertools
 import time
 
 import pyspiel
@@ -10,6 +11,7 @@ from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
 from engine_ext.rng import Stream
 from solvers.contract import Limit
 from solvers.expectimax import ExpectimaxSearcher
+from solvers.extraction import as_game
 from solvers.mcts import MctsSearcher
 from solvers.specs import make_searcher
 from solvers.value_iteration import ValueIterationSearcher
@@ -249,6 +251,81 @@ def test_reuse_goes_on_with_the_graph():
     replay = MctsSearcher(simulations=2000, reuse=True)
     replay.search(pig(), seed=1)
     assert replay.search(position, seed=2).actions == second.actions
+
+
+@pytest.mark.parametrize("parameters", [{}, {"grave_ref": 0, "playout": "random"}, {"chance": "open"}, {"threads": 2}])
+def test_every_action_of_the_root_is_looked_at(parameters):
+    position = games.spec("pentaquest").make_rules({"players": 2}).initial_position()
+    position.run_chance(Stream(3))
+    n_actions = len(position.legal_actions())
+    assert n_actions > 10
+    simulations = 4 * n_actions
+    few = MctsSearcher(simulations=simulations, **parameters).search(position, seed=1)
+    every = MctsSearcher(simulations=simulations, every_action=True, **parameters).search(position, seed=1)
+    if "grave_ref" not in parameters:
+        assert any(stats.visits == 0 for stats in few.actions)
+    assert all(stats.visits >= 1 for stats in every.actions)
+
+
+def test_every_action_is_looked_at_where_one_is_proven_to_win():
+    won = pig(100, scores=[90, 0], seat=0, total=10)
+    result = MctsSearcher(simulations=1000, every_action=True).search(won, seed=0)
+    assert (result.action, result.exact) == (1, True)
+    assert all(stats.visits >= 1 for stats in result.actions)
+
+
+def choices(utility, depth, branching):
+    """A tree in which one seat decides `depth` times among the same actions; utility of the tuple of them."""
+    lines = ['EFG 2 R "choices" { "p0" "p1" }', '""']
+    leaves, decisions = itertools.count(1), itertools.count(1)
+
+    def node(line):
+        if len(line) == depth:
+            value = utility(line)
+            lines.append(f't "" {next(leaves)} "" {{ {value:.17g}, {-value:.17g} }}')
+            return
+        actions = " ".join(f'"a{i}"' for i in range(branching))
+        lines.append(f'p "" 1 {next(decisions)} "" {{ {actions} }} 0')
+        for action in range(branching):
+            node((*line, action))
+
+    node(())
+    return as_game(pyspiel.load_efg_game("\n".join(lines) + "\n")).initial_position()
+
+
+PLAIN = {"transpositions": False, "solve": False, "widening": 0.0, "playout": "random"}
+
+
+def test_grave_without_a_node_that_serves_as_reference_is_uct():
+    start = choices(lambda line: sum(line) / 21, 3, 8)
+    plain = MctsSearcher(simulations=400, **PLAIN).search(start, seed=3)
+    grave = MctsSearcher(simulations=400, grave_ref=401, **PLAIN).search(start, seed=3)
+    assert grave.actions == plain.actions
+
+
+@pytest.mark.parametrize("grave_ref", [0, 20])
+def test_all_moves_as_first_pay_where_order_does_not_matter(grave_ref):
+    """Utility is the mean of three choices from 0 to 7: what an action is worth does not depend on when it is
+    chosen, so what is learned of it anywhere holds everywhere. Of the 512 lines only 7 7 7 is worth 1; 100
+    simulations find it so, where UCT, which tries each action at each node, must be lucky."""
+    start = choices(lambda line: sum(line) / 21, 3, 8)
+    found = {"grave": 0, "uct": 0}
+    for seed in range(20):
+        for name, parameters in (("grave", {"grave_ref": grave_ref}), ("uct", {})):
+            result = MctsSearcher(simulations=100, c=0.1, **PLAIN, **parameters).search(start, seed=seed)
+            found[name] += result.principal_variation == (7, 7, 7)
+    assert found["grave"] >= 16
+    assert found["uct"] <= 8
+
+
+@pytest.mark.parametrize("grave_ref", [0, 20])
+def test_wrong_statistics_fade(grave_ref):
+    """Action 1 is worth 1 at the first decision and costs more than that at the second, so elsewhere it looks bad;
+    exactly best is 1 then 0, worth 0.5."""
+    start = choices(lambda line: 0.5 * line[0] - 1.0 * line[1], 2, 2)
+    result = MctsSearcher(simulations=3000, grave_ref=grave_ref, **PLAIN).search(start, seed=1)
+    assert result.principal_variation == (1, 0)
+    assert result.values[0] == pytest.approx(0.5, abs=0.01)
 
 
 def test_temperature_draws_by_visits():
