@@ -140,6 +140,16 @@ def _short(name: str, width: int = 14) -> str:
     return name.replace("(", "(\n", 1).replace(",", ",\n")
 
 
+def _folded(name: str, width: int = 26) -> str:
+    """A spec broken over lines after commas, so that a legend stays narrow."""
+    lines = [""]
+    for part in re.findall(r"[^,]+,?", name):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("  ")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
 def curves(found: Sequence[Curve], x_label: str, y_label: str) -> str:
     """Curves on log axes, a line and a band of the interval for each solver."""
     with mpl.rc_context(STYLE):
@@ -148,17 +158,19 @@ def curves(found: Sequence[Curve], x_label: str, y_label: str) -> str:
         above = [y.value for curve in found for y in curve.y if y.value > 0]
         floor = min(above, default=1e-3) / 4
         for i, curve in enumerate(found):
-            colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+            # A second round of colours gets other markers.
+            colour, marker = COLOURS[i % len(COLOURS)], MARKERS[(i + 3 * (i // len(COLOURS))) % len(MARKERS)]
+            label = _folded(curve.label)
             if curve.level:
                 for y in curve.y:
-                    axes.axhline(max(y.value, floor), color=colour, linewidth=1.4, linestyle=":", label=curve.label)
+                    axes.axhline(max(y.value, floor), color=colour, linewidth=1.4, linestyle=":", label=label)
                 continue
             kept = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if x > 0]
             xs = [x for x, _ in kept]
             ys = [max(y.value, floor) for _, y in kept]
             dashes = "-" if i < len(COLOURS) else "--"
             axes.plot(xs, ys, color=colour, linewidth=1.6, linestyle=dashes)
-            axes.plot([], [], color=colour, marker=marker, markersize=4.5, linestyle=dashes, label=curve.label)
+            axes.plot([], [], color=colour, marker=marker, markersize=4.5, linestyle=dashes, label=label)
             for zero, face in ((False, colour), (True, "white")):
                 at = [(x, y) for x, y, (_, each) in zip(xs, ys, kept, strict=True) if (each.value <= 0) == zero]
                 axes.plot(
