@@ -28,6 +28,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 from rich.console import Console
+from rich.terminal_theme import SVG_EXPORT_THEME
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -39,7 +40,7 @@ from experiments.play.session import Option, Session
 from games.words import NOBODY
 
 GAMES_KEPT = 500  # the longest unused game goes first
-TABLE_COLUMNS = 100
+TABLE_COLUMNS = 112
 LARGEST_BODY = 4_000_000  # bytes; a saved game of ten thousand steps is a tenth of that
 # Pages need nothing but their own style; whatever else got into one must not run or be fetched.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'"
@@ -146,7 +147,9 @@ def picture(session: Session) -> Markup:
     )
     for part in parts.values():
         console.print(part)
-    text = console.export_html(inline_styles=True, code_format="<pre class='table'>{code}</pre>")
+    text = console.export_html(
+        theme=SVG_EXPORT_THEME, inline_styles=True, code_format="<pre class='table'>{code}</pre>"
+    )
     return Markup(board + text)
 
 
@@ -388,6 +391,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.create_server(address[:2], family=family)
     except (OSError, UnicodeError, OverflowError) as error:
-        raise ParameterError(f"serve cannot listen on host {host!r}, port {port}: {reason(error)}") from error
+        why = reason(error).partition(" (while")[0]  # which repeats the address
+        raise ParameterError(f"serve cannot listen on host {host!r}, port {port}: {why}") from error
     with listener:
         yield listener

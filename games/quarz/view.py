@@ -317,7 +317,7 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
         words = f"{name} {label}".rstrip()
         colour = "#eee" if kind == "impassable" and not melted else "#555"
         out.append(
-            f'<text x="{x:.1f}" y="{y + 0.72 * _SIZE:.1f}" font-size="9" fill="{colour}">{escape(words)}'
+            f'<text x="{x:.1f}" y="{y + 0.6 * _SIZE:.1f}" font-size="9" fill="{colour}">{escape(words)}'
             f"<title>cell ({cell[0]},{cell[1]})</title></text>"
         )
     for (cell, direction), kind in sorted(edges_of(board, content, scene).items()):
@@ -334,11 +334,12 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
     idol = tuple(scene["idol"]) if scene is not None else board.altar
     for cell, monsters in standing(scene).items():
         x, y = centres[cell]
+        radius = (0.38 if len(monsters) < 3 else 0.28) * _SIZE
         for i, (seat, k) in enumerate(monsters):
             monster = scene["mobs"][seat]["monsters"][k]  # type: ignore[index]  # standing(None) is empty
-            dx = (i - (len(monsters) - 1) / 2) * 0.55 * _SIZE
+            dx = (i - (len(monsters) - 1) / 2) * 2.05 * radius
             out.append(
-                f'<circle cx="{x + dx:.1f}" cy="{y:.1f}" r="{0.38 * _SIZE:.1f}" fill="{_SVG_COLOURS[seat]}">'
+                f'<circle cx="{x + dx:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{_SVG_COLOURS[seat]}">'
                 f"<title>{escape(monster['name'])}: energy {monster['energy']}</title></circle>"
             )
             text(x + dx, y + 4, marks[monster["name"]], 11, "#fff")
