@@ -290,7 +290,7 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
     left = min(x for x, _ in centres.values()) - 1.2 * _SIZE
     top = min(y for _, y in centres.values()) - 1.3 * _SIZE
     width = max(x for x, _ in centres.values()) + 1.2 * _SIZE - left
-    height = max(y for _, y in centres.values()) + 1.3 * _SIZE - top
+    height = max(y for _, y in centres.values()) + 1.6 * _SIZE - top  # a line of explanation at the foot
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.1f} {top:.1f} {width:.1f} {height:.1f}" '
         f'role="img" aria-label="board {escape(board.name)}" font-family="sans-serif" text-anchor="middle">'
@@ -350,5 +350,8 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
             for size, angle in ((8.0 if i % 2 == 0 else 3.5, pi / 180 * (36 * i - 90)) for i in range(10))
         )
         out.append(f'<polygon points="{star}" fill="#e056fd" stroke="#6c3483"><title>crystal idol</title></polygon>')
+    text(
+        left + width / 2, top + height - 3, "blue: water; violet: crystal; dark: impassable; star: the idol", 8, "#777"
+    )
     out.append("</svg>")
     return "\n".join(out)
