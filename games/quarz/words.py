@@ -657,6 +657,8 @@ def _told_part(t: _Table, verb: str, rest: list[str], doing: str) -> str:
     """A choice within something that goes on."""
     if verb == "target":
         name = t.monster(_monster(rest[0]))["name"]
+        if doing == "effect":
+            return f"{t.source(t.frame[9])}: {name}"
         return f"{name} took the damage" if doing == "hit" else f"chose {name}"
     if verb == "cell":
         field = t.board.field_names[_cell(t, rest[0])]
@@ -668,7 +670,7 @@ def _told_part(t: _Table, verb: str, rest: list[str], doing: str) -> str:
             return f"the idol flew to {field}"
         if doing == "tile":
             return "" if t.content.patterns[t.frame[4]].edges else f"put an empty tile on {field}"
-        return f"chose {field}"
+        return f"{t.source(t.frame[9])}: {field}" if doing == "effect" else f"chose {field}"
     if verb == "turn":
         if doing == "tile":
             pattern = t.content.patterns[t.frame[4]]

@@ -120,6 +120,10 @@ def test_standings_count_what_was_played(tmp_path):
     assert summary is not None
     utilities = {bot: [u for _, _, each, u in rows.seats if each == bot] for bot in three.bots}
     for standing in summary.standings:
+        # Two players: a win is +1 and a loss -1, so the utility is the share on another scale, interval included.
+        share, utility = standing.share, standing.utility
+        for part in ("value", "low", "high"):
+            assert getattr(utility, part) == pytest.approx(2 * getattr(share, part) - 1)
         own = utilities[standing.bot]
         assert standing.seats == len(own) == 50
         assert standing.utility.value == pytest.approx(sum(own) / 50)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from experiments import run
+from experiments import report, run
 from experiments.store import Store, dump
 from tests.experiments.command import command_line, quandary, start
 
@@ -95,6 +95,10 @@ def test_a_game_that_is_refused_leaves_no_folder(tmp_path, capsys):
         assert "hex(board_size=5)" in errors
     assert not (tmp_path / "new").exists()
     assert list((tmp_path / "mine").iterdir()) == []
+
+
+def test_names_of_bots_break_between_words_only():
+    assert report.breakable("a(b=1,c=<2>)") == "a(<wbr>b=1,<wbr>c=&lt;2&gt;)"
 
 
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
