@@ -18,6 +18,7 @@ SETTINGS: tuple[dict[str, bool | int | str], ...] = (
     {"edition": "base", "qladiator": True},
     {"edition": "light_vs_dark"},
     {"edition": "light_vs_dark", "mixed": True},
+    {"edition": "light_vs_dark", "qladiator": True},
 )
 
 
