@@ -79,6 +79,52 @@ def test_the_policy_beats_chance_among_several() -> None:
     assert wins >= 50
 
 
+def test_the_dice_of_a_turn_promise_nothing_to_the_next_seat() -> None:
+    """Three seats, level, one card left that four of a kind beats: dice that meet it lift the running seat alone."""
+    rules = games.spec("pentaquest").make_rules({"players": 3})
+    position = {
+        "deck": [],
+        "quest": ["Four-Armed Idol"],
+        "armies": [{}, {}, {}],
+        "discards": [14, 14, 13],
+        "turn": 6,
+        "seat": 0,
+        "step": "act",
+        "rerolls": 0,
+    }
+    met, missed = (
+        rules.from_dict({**position, "dice": dice}).estimate() for dice in ([1, 4, 4, 4, 4], [1, 2, 3, 5, 6])
+    )
+    assert met[0] > missed[0] + 0.1
+    assert met[1] < missed[1]
+    assert met[2] < missed[2]
+
+
+def test_the_estimate_is_fair_to_the_turn_order() -> None:
+    """Three seats, greedy games: at each distance from the running seat, estimate and outcome agree on the mean."""
+    rules = games.spec("pentaquest").make_rules({"players": 3})
+    off = [0.0, 0.0, 0.0]
+    decisions = 0
+    for seed in range(150):
+        rng = Stream(seed)
+        position = rules.initial_position()
+        seen = []
+        while not position.is_terminal():
+            position.run_chance(rng)
+            if position.is_terminal():
+                break
+            seat = position.current_player()
+            estimate = position.estimate()
+            seen.append((seat, estimate))
+            position.apply_action(position.suggest(rng))
+        outcome = position.returns()
+        decisions += len(seen)
+        for seat, estimate in seen:
+            for away in range(3):
+                off[away] += estimate[(seat + away) % 3] - outcome[(seat + away) % 3]
+    assert all(abs(each / decisions) < 0.04 for each in off)
+
+
 def test_the_estimate_goes_with_the_outcome() -> None:
     """Alone, in the fourth turn of greedy games: the estimate and the final score are clearly correlated."""
     rules = SPEC.make_rules({"scenario": "small"})
