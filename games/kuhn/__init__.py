@@ -1,7 +1,7 @@
 """Kuhn poker: three cards, one bet. The calibration game with hidden information."""
 
 from games.kuhn.rules import KuhnRules
-from games.kuhn.words import WORDS
+from games.kuhn.words import WORDS, view
 from games.spec import GameSpec
 
 GAME = GameSpec(
@@ -13,5 +13,6 @@ GAME = GameSpec(
     players=(2, 2),
     hidden_information=True,
     provides_recall_tensor=True,
+    view=view,
     words=WORDS,
 )

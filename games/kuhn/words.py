@@ -46,4 +46,12 @@ def _tell(steps: Sequence[Step], seat: int) -> list[Line]:
     return lines
 
 
+def view(position: Position, seat: int) -> str:
+    """The table in one line: the own card, and what has been bid."""
+    state = position.to_dict()
+    card = state["cards"][seat]
+    bids = [f"{who(k % 2, seat)} {'bet' if bid == 'b' else 'passed'}" for k, bid in enumerate(state["bids"])]
+    return f"{'no card yet' if card is None else f'your card: {card}'}; {', '.join(bids) or 'no bids yet'}"
+
+
 WORDS = Words(ask=_ask, options=_options, tell=_tell)

@@ -1,7 +1,7 @@
 """Pig: roll as long as you dare. The calibration game with a known exact answer."""
 
 from games.pig.rules import PigRules
-from games.pig.words import WORDS
+from games.pig.words import WORDS, view
 from games.spec import GameSpec
 
 GAME = GameSpec(
@@ -13,5 +13,6 @@ GAME = GameSpec(
     parameter_help={"goal": "points that win, 2 to 1000"},
     players=(2, 2),
     hidden_information=False,
+    view=view,
     words=WORDS,
 )

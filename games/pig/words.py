@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine_ext.position import Position
-from games.words import Line, Step, Words, count
+from games.words import Line, Step, Words, count, who, whose
 
 ROLL, HOLD = 0, 1
 
@@ -48,6 +48,14 @@ def _tell(steps: Sequence[Step], _: int) -> list[Line]:
             points = step.after.to_dict()["scores"][seat]
             lines.append(Line(seat, f"held: {count(points, 'point')} now"))
     return lines
+
+
+def view(position: Position, seat: int) -> str:
+    """The table in one line."""
+    state = position.to_dict()
+    scores = ", ".join(f"{who(k, seat)} {points}" for k, points in enumerate(state["scores"]))
+    goal = position.rules.parameters["goal"]
+    return f"points to {goal}: {scores}; {whose(state['seat'], seat)} turn, turn total {state['total']}"
 
 
 WORDS = Words(ask=_ask, options=_options, tell=_tell)
