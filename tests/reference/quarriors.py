@@ -45,10 +45,10 @@ class Data:
     order: list[str]
 
     @staticmethod
-    def read(*sets: str, only_quarry: str = "") -> Data:
+    def read(*sets: str, only_quarry: str = "", own: str = "") -> Data:
         """Dice by class, cards by name, and the classes in order: basic, creatures, spells.
 
-        Of the set `only_quarry` only creatures and spells are taken (D5).
+        Of the set `only_quarry` only creatures and spells are taken (D5); `own` is the path of one's own cards.
         """
         dice: dict[str, dict[str, Any]] = {}
         cards: dict[str, dict[str, Any]] = {}
@@ -61,6 +61,9 @@ class Data:
             for card in table["card"]:
                 if name != only_quarry or kinds[card["class"]] in ("creature", "spell"):
                     cards[card["name"]] = card
+        if own:
+            table = tomllib.loads(Path(own).read_text(encoding="utf-8"))
+            cards |= {card["name"]: card for card in table["card"]}
 
         def of(*kinds: str) -> list[str]:
             return [name for name, die in dice.items() if die["kind"] in kinds]
@@ -198,7 +201,8 @@ class Game:
     """A game of the base edition, with `qladiator` also of the Lock rules.
 
     `wilds` names cards beside the basic ones; chance deals the rest (B4, B5). `bag`, for practice games,
-    is what every player begins with instead of B9; the other dice lie on their cards.
+    is what every player begins with instead of B9; the other dice lie on their cards. `own` is the path of a
+    set of one's own.
     """
 
     def __init__(
@@ -208,8 +212,9 @@ class Game:
         max_turns: int = 100,
         bag: dict[str, int] | None = None,
         qladiator: bool = False,
+        own: str = "",
     ) -> None:
-        self.data = self.read_data(qladiator)
+        self.data = self.read_data(qladiator, own)
         self.players = [Player() for _ in range(players)]
         self.wilds: dict[str, int] = {}  # dice by class
         self.card: dict[str, dict[str, Any]] = {}  # card by class
@@ -222,9 +227,9 @@ class Game:
         self._run = self._play()
         self.node: Node | None = next(self._run)
 
-    def read_data(self, qladiator: bool) -> Data:
+    def read_data(self, qladiator: bool, own: str) -> Data:
         """The sets in play."""
-        return Data.read("base", *(["qladiator"] if qladiator else []))
+        return Data.read("base", *(["qladiator"] if qladiator else []), own=own)
 
     def usual_bag(self) -> dict[str, int]:
         """B9."""
@@ -629,9 +634,7 @@ class Game:
         for creature in scorers:
             glory += self.worth(creature, len(scorers) - 1)
             abilities += self.abilities_of(creature)
-            for effect in self.effects(creature, "score"):  # nothing to choose and nothing to wait for
-                self.captures += effect["n"] if effect["do"] == "captures" else 0
-                self.discount += effect["n"] if effect["do"] == "discount" else 0
+            self.add_up(creature)
         if player.locked:
             glory += sum(effect["n"] for effect in self.effects(player.locked, "static", "glory"))  # LK9
         self.gain(seat, glory)
@@ -648,14 +651,17 @@ class Game:
         """B28."""
         return len(scorers)
 
-    def cull_up_to(self, count: int) -> Steps:
-        """Up to so many dice of the pile. Returns how many."""
+    def cull_up_to(self, count: int, spent: bool = False) -> Steps:
+        """Up to so many dice of the pile, or of the Spent Pile (A139). Returns how many."""
+        pile = self.spent_pile(self.active) if spent else self.players[self.active].used
         for culled in range(count):
-            options = {f"cull {name}": name for name in self.classes() if self.players[self.active].used[name]}
-            name = yield from self.ask(self.active, options, done=True)
+            name = yield from self.ask(
+                self.active, {f"cull {name}": name for name in self.classes() if pile[name]}, True
+            )
             if name is None:
                 return culled
-            self.cull(name)
+            pile[name] -= 1
+            self.wilds[name] += 1
             yield from self.check_states()
         return count
 
@@ -684,6 +690,12 @@ class Game:
         for die in creature.attached:
             glory += sum(effect["n"] for effect in self.spell_effects(die, "hostscore", "glory"))
         return glory
+
+    def add_up(self, creature: Creature) -> None:
+        """On-score effects with nothing to choose and nothing to wait for."""
+        for effect in self.effects(creature, "score"):
+            self.captures += effect["n"] if effect["do"] == "captures" else 0
+            self.discount += effect["n"] if effect["do"] == "discount" else 0
 
     def abilities_of(self, creature: Creature) -> list[Ability]:
         """What is resolved after the dice have gone to the pile (A4)."""
@@ -993,8 +1005,12 @@ class Game:
                 continue
             done = True
             if effect["do"] == "drawroll":
-                rolled += yield from self.draw_and_roll(effect["n"])
+                dice = yield from self.draw_and_roll(effect["n"])
+                done = bool(dice)
+                rolled += dice
                 yield from self.check_states()
+                if self.phase > 2:
+                    yield from self.fresh(dice)
             else:
                 done = yield from getattr(self, "_do_" + effect["do"])(effect, spell_of)
         return rolled
@@ -1016,7 +1032,8 @@ class Game:
         yield
 
     def _do_cull(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
-        return bool((yield from self.cull_up_to(effect["n"])))
+        culled = yield from self.cull_up_to(effect["n"], effect.get("target") == "spent_pile")
+        return culled == effect["n"]  # T15
 
     def _do_attack(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
         for creature in self.area(self.active):  # of use to a locked one only if it is turned (LK17)
@@ -1024,6 +1041,45 @@ class Game:
             self.adjust(creature, effect["n"])
         return True
         yield
+
+    def _do_defense(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
+        for creature in self.area(self.active):
+            creature.defense += effect["n"]
+        return True
+        yield
+
+    def _do_summon(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
+        """A139: together, for surcharges only; then their abilities in an order that is picked."""
+        player = self.players[self.active]
+        summoned: list[Die] = []
+        while len(summoned) < effect["n"]:
+            die = yield from self.ask(self.active, self.for_nothing(), done=True)
+            if die is None:
+                break
+            price = self.summon_price(die)
+            assert price is not None
+            player.pool.remove(die)
+            yield from self.pay(price - self.face(die.name, die.face)["level"])
+            self.summoned[die.name] += 1
+            yield from self.enter(self.active, Creature(die.name, die.face))
+            summoned.append(die)
+        waiting = [die for die in summoned if self.summon_effects(die)]
+        while waiting:
+            options = {f"resolve {die.name} {die.face}": die for die in waiting}
+            die = yield from self.ask(self.active, options)
+            waiting.remove(die)
+            yield from self.summon_abilities(die)
+        yield from self.check_states()
+        return bool(summoned)
+
+    def for_nothing(self) -> dict[str, Die]:
+        """Creatures of the pool that can be summoned if their level need not be paid."""
+        options: dict[str, Die] = {}
+        for die in self.players[self.active].pool:
+            price = self.summon_price(die)
+            if price is not None and price - self.face(die.name, die.face)["level"] <= self.at_hand():
+                options[f"summon {die.name} {die.face}"] = die
+        return options
 
     def _do_rotate(self, effect: dict[str, Any], spell_of: int | None) -> Steps:
         seat = self.active
@@ -1135,7 +1191,8 @@ class Game:
         if "level" not in face or len(player.creatures) >= ROOM:
             return None
         for effect in self.card[die.name].get("effects", []):  # A51
-            if effect["do"] == "summonlimit" and self.summoned[die.name] >= effect["n"]:
+            limits = effect["do"] == "summonlimit" and burst_fits(effect, face)
+            if limits and self.summoned[die.name] >= effect["n"]:
                 return None
         surcharge = sum(
             effect["n"]
@@ -1154,20 +1211,27 @@ class Game:
         self.summoned[die.name] += 1
         creature = Creature(die.name, die.face)
         yield from self.enter(seat, creature)
-        summoned = Creature(die.name, die.face)  # A42: an Ooze was summoned, not its copy
-        for effect in self.effects(summoned, "summon"):
+        yield from self.summon_abilities(die)
+        yield from self.check_states()
+        yield from self.before_summons()
+
+    def summon_effects(self, die: Die) -> list[dict[str, Any]]:
+        """A42: of the die that was summoned, not of what it copies."""
+        return self.effects(Creature(die.name, die.face or 0), "summon")
+
+    def summon_abilities(self, die: Die) -> Steps:
+        """B64, D33."""
+        for effect in self.summon_effects(die):
             if effect.get("target") == "foes_of_class":
                 doomed = [
                     (rival, other)
-                    for rival in self.rivals(seat)
+                    for rival in self.rivals(self.active)
                     for other in self.ordered(rival)
                     if other.shown()[0] == die.name  # A43
                 ]
-                yield from self.destroy(doomed, Cause("class"), seat, class_name=die.name)
+                yield from self.destroy(doomed, Cause("class"), self.active, class_name=die.name)
             elif self.works(effect, None):
                 yield from self.carry_out([effect])
-        yield from self.check_states()
-        yield from self.before_summons()
 
     def before_summons(self) -> Steps:
         """W5: a rival's Ooze may become a Mighty Defender before R summons."""
@@ -1243,14 +1307,13 @@ class Game:
             return bool(self.area(self.active))  # LK16
         return self.possible(self.spell_effects(die, "cast"), die)
 
-    def possible(self, effects: list[dict[str, Any]], die: Die | None) -> bool:
-        """Whether any step of an effect that does not hang on another one does something (A8, A116)."""
-        return any(self.works(effect, die) for effect in effects if not effect.get("then"))
+    def possible(self, effects: list[dict[str, Any]], die: Die | None = None) -> bool:
+        """Whether any step of a spell that does not hang on another one does something (A8, A116)."""
+        return any(self.works(effect, self.active, die) for effect in effects if not effect.get("then"))
 
-    def works(self, effect: dict[str, Any], die: Die | None) -> bool:
-        """Whether one step does something; `die` is the spell that is to be cast, if it is one."""
+    def works(self, effect: dict[str, Any], spell_of: int | None, die: Die | None = None) -> bool:
+        """Whether one step does something; `spell_of`: the caster of a spell, `die`: the one that is to be cast."""
         player, do, when = self.players[self.active], effect["do"], effect.get("when", "")
-        spell_of = None if die is None else self.active
         if do == "attack":  # of use only before the attack is over
             return bool(player.creatures) and not self.attacked
         if do == "destroy":
@@ -1261,8 +1324,13 @@ class Game:
             return bool(self.rotatable(effect, spell_of))
         if do == "destroyspell":
             return bool(self.spell_targets(die))
+        if do == "defense":
+            return bool(player.creatures)
+        if do == "summon":
+            return bool(self.for_nothing())
         if do == "cull":
-            return bool(+player.used)
+            pile = self.spent_pile(self.active) if effect.get("target") == "spent_pile" else player.used
+            return any(pile[name] for name in self.classes())
         if do == "drawroll":
             return self.something_to_draw(self.active)
         if do == "glory" and when.startswith("scored>="):
@@ -1335,9 +1403,7 @@ class Game:
             self.adjust(host, self.attached_bonus(host, "attack") - before)
             return
         self.spent_pile(seat)[die.name] += 1
-        rolled = yield from self.carry_out(self.spell_effects(die, "cast"), spell_of=seat)
-        if self.phase > 2:
-            yield from self.fresh(rolled)
+        yield from self.carry_out(self.spell_effects(die, "cast"), spell_of=seat)
         yield from self.check_states()
 
     def adjust(self, creature: Creature, change: int) -> None:
@@ -1391,8 +1457,8 @@ class Game:
                 if choice[0] == "copy":
                     yield from self.copy(seat, choice[1], self.recopies(seat, choice[1]))
                 elif choice[0] == "return":
-                    self.players[seat].used["Basic Quiddity"] -= 1
-                    self.wilds["Basic Quiddity"] += 1
+                    self.players[seat].used[choice[2]] -= 1
+                    self.wilds[choice[2]] += 1
                     returning.add(choice[1])
                 else:
                     saved = yield from self.react(seat, choice[1], mine)
@@ -1443,7 +1509,7 @@ class Game:
             for effect in self.effects(creature, "destroyed", "cullreturn"):
                 if player.used[effect["target"]]:  # A22
                     text = f"return {creature.name} {creature.face} {creature.label()}"
-                    options[text] = ("return", creature)
+                    options[text] = ("return", creature, effect["target"])
         return options
 
     def helps(self, seat: int, mine: list[Creature], cause: Cause, effect: dict[str, Any]) -> bool:
@@ -1529,6 +1595,7 @@ class Game:
     def score_one(self, seat: int, creature: Creature) -> Steps:
         """A35, A127: a creature scores outside phase 1."""
         self.scored += 1
+        self.add_up(creature)
         abilities = self.abilities_of(creature)
         self.gain(seat, self.worth(creature, 0))
         self.leave(seat, creature)

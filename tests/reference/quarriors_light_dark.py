@@ -30,17 +30,18 @@ class LightDarkGame(Game):
         qladiator: bool = False,
         mixed: bool = False,
         quantity_capture: bool = False,
+        own: str = "",
     ) -> None:
         self.mixed, self.several_sets = mixed, mixed or qladiator
         self.quantity_capture = quantity_capture
         self.spent: list[Counter[str]] = [Counter() for _ in range(players)]  # D13
         self.large = [LARGE_DICE] * players  # large dice set aside (D7, D8)
-        super().__init__(players, wilds, max_turns, bag, qladiator)
+        super().__init__(players, wilds, max_turns, bag, qladiator, own)
 
-    def read_data(self, qladiator: bool) -> Data:
+    def read_data(self, qladiator: bool, own: str) -> Data:
         """D5: of the base set creatures and spells only."""
         sets = [*(["base"] if self.mixed else []), "light_vs_dark", *(["qladiator"] if qladiator else [])]
-        return Data.read(*sets, only_quarry="base")
+        return Data.read(*sets, only_quarry="base", own=own)
 
     def usual_bag(self) -> dict[str, int]:
         """D6."""
@@ -134,7 +135,7 @@ class LightDarkGame(Game):
             spell = card.get("anchored")
             if not spell or self.anchored_used or self.at_hand(spell["flavour"]) < spell["cost"]:
                 continue
-            if self.possible(spell["effects"], None):
+            if self.possible(spell["effects"]):
                 options[f"anchored {name}"] = (self.activate, spell)
         return options
 
@@ -142,9 +143,7 @@ class LightDarkGame(Game):
         """D27, D30."""
         self.anchored_used = True
         self.pay_exactly({spell["flavour"]: spell["cost"]})
-        rolled = yield from self.carry_out(spell["effects"], spell_of=self.active)
-        if self.phase > 2:
-            yield from self.fresh(rolled)
+        yield from self.carry_out(spell["effects"], spell_of=self.active)
         yield from self.check_states()
 
     # ------------------------------------------------------------------ phases 4 and 5
@@ -167,7 +166,7 @@ class LightDarkGame(Game):
                 if not self.wilds[name] or "discounted_cost" not in card:
                     continue
                 price, needed = max(0, card["discounted_cost"] - self.discount), self.data.dice[name]["energy"]
-                if self.payments(price, needed):
+                if price < card["cost"] - self.discount and self.payments(price, needed):
                     options[f"capture {name} discounted"] = (self.capture, name, price, needed)
         return options
 

@@ -29,12 +29,14 @@ class Setting:
     mixed: bool = False
     quantity_capture: bool = False
     max_turns: int = 100
+    data: str = ""
 
     def model(self, players: int, wilds: list[str], bag: dict[str, int] | None) -> Game:
         """The plain model of these rules."""
         if self.edition == "base":
-            return Game(players, wilds, self.max_turns, bag, self.qladiator)
-        return LightDarkGame(players, wilds, self.max_turns, bag, self.qladiator, self.mixed, self.quantity_capture)
+            return Game(players, wilds, self.max_turns, bag, self.qladiator, self.data)
+        extras = self.qladiator, self.mixed, self.quantity_capture, self.data
+        return LightDarkGame(players, wilds, self.max_turns, bag, *extras)
 
     def rules(self, players: int, wilds: list[str]) -> Any:
         """The engine's rules."""
