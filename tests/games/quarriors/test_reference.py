@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import games
+from tests.games.quarriors.made_up import made_up_set
 from tests.reference.quarriors import Data, Game, label
 from tests.reference.quarriors_light_dark import LARGE, LARGE_DICE, LightDarkGame
 
@@ -294,6 +295,29 @@ def test_themes_have_every_card() -> None:
         assert not set(Data.read(table).cards) - named
 
 
+def compare_made_up(name: str, seed: int, path: Path) -> Counter[str]:
+    """Games with a made-up card of every class in the Wilds, for 120 decisions."""
+    rng = random.Random(f"{name} {seed}")
+    data = SETTINGS[name].model(2, [], None).data
+    path.write_text(made_up_set(rng, data), encoding="utf-8")
+    setting = replace(SETTINGS[name], data=str(path))
+    theme = [
+        f"Odd {data.cards[card]['class']}" for card in fill([], rng, data, setting) if card not in assistants(data)
+    ]
+    return compare(rng, 120, rng.randint(2, 4), theme, rich=True, setting=setting)
+
+
+def assistants(data: Data) -> list[str]:
+    """The Assistant cards."""
+    return [name for name, card in data.cards.items() if card["class"] == "Assistant"]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_made_up_cards_agree(name, tmp_path) -> None:
+    for seed in range(3):
+        compare_made_up(name, seed, tmp_path / "set.toml")
+
+
 def test_engine_and_model_agree_on_lone_portals() -> None:
     """K2, A87: with nothing but Portals in bag and pile a Portal turns to its Quiddity face."""
     rng, count = random.Random(87), Counter[str]()
@@ -325,3 +349,13 @@ def test_further_rules_agree_for_long(setting, players) -> None:
     count += compare(random.Random(f"{players} dealt"), 2_000, players, [], setting=setting)
     print(f"{setting}, {players} players: {dict(count)}")
     assert count["over"] > 20
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", SETTINGS)
+def test_made_up_cards_agree_for_long(name, tmp_path) -> None:
+    count = Counter[str]()
+    for seed in range(3, 60):
+        count += compare_made_up(name, seed, tmp_path / "set.toml")
+    print(f"{name}, made-up cards: {dict(count)}")
+    assert count["decisions"] > 6_000
