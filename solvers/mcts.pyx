@@ -16,9 +16,10 @@ UCT (Kocsis and Szepesvari, 2006) over a graph of states, with what makes it str
   edges get no more simulations, and a proven root ends the search with the exact value. Kept for one
   player and for two players with a zero sum.
 * *max^n* for any number of players: every node keeps a mean for each seat.
-* Progressive widening of actions and of outcomes (Couetoux et al., 2011), GRAVE with RAVE as its
-  special case (Cazenave, 2015), playouts at random or by the game's rule of thumb, cut short with
-  its estimate, a tree kept between moves, and root-parallel threads.
+* Progressive widening of actions and of outcomes (Couetoux et al., 2011), exploration weighted by a
+  prior for the game's suggestion (PUCT; Rosin, 2011), GRAVE with RAVE as its special case (Cazenave,
+  2015), playouts at random or by the game's rule of thumb, cut short with its estimate, a tree kept
+  between moves, and root-parallel threads.
 
 Memory: nodes and edges are arrays that grow by doubling up to a set budget and never beyond;
 when it is spent the search goes on with the graph it has.
@@ -112,6 +113,8 @@ cdef struct Settings:
     double grave_bias
     int64_t grave_ref           # visits that make a node a reference; NONE: no GRAVE
     int32_t playout_depth       # decisions played before the estimate; NONE: to the end
+    int32_t playout_turns       # turns likewise, the leaf's own among them
+    double prior                # share of the suggested action in exploration; 0: all alike
     int32_t rollouts            # playouts a leaf
     int32_t max_depth           # longest descent, steps
     int32_t max_nodes
@@ -204,6 +207,7 @@ cdef class Tree:
     cdef int32_t reference      # GRAVE: the last node passed that serves as reference, or NONE
     cdef int32_t simulation     # number of the running one, for stamps
     cdef double scale           # 1 / utility range
+    cdef int64_t clock          # playout_turns: the turn in which the running simulation came to its leaf
     cdef double leaf[PLAYER_LIMIT]
 
     def __cinit__(self):
@@ -406,7 +410,8 @@ cdef class Tree:
             return False
         for i in range(count):
             self.edges[first + i].action = ids[i]
-        if self.set.widening > 0.0 and self.ops.suggest != NULL:   # the best guess comes first
+        if self.ops.suggest != NULL and (self.set.widening > 0.0 or self.set.prior > 0.0):
+            # The best guess comes first.
             i = self.ops.suggest(self.tables, state, &self.rng)
             self.swap_edges(first, first + self.place_of(first, count, i))
         node.edges = first
@@ -653,6 +658,8 @@ cdef class Tree:
             means += node.turn
         elif node.turn == 1:
             scale = -scale
+        if self.set.prior > 0.0:
+            return self.choose_by_prior(node, means, scale)
         explore = self.set.exploration * root_log(node.visits)
         for e in range(first, last):
             if edges[e].flags & CLOSED:
@@ -670,6 +677,24 @@ cdef class Tree:
         cdef const Node *node = &self.nodes[self.root]
         return self.set.every_action and node.turn >= 0 and (
             node.n_tried < node.n_edges if node.edges != NONE else node.visits == 0)
+
+    cdef int32_t choose_by_prior(self, Node *node, const double *means, double scale) noexcept nogil:
+        """The tried edge of the highest mean with an exploration bonus in proportion to its prior (PUCT): the
+        first edge, which is the suggested action, has `prior`, the others share the rest."""
+        cdef int32_t e, pick = NONE, first = node.edges
+        cdef double score, best = -1e300, explore = self.set.exploration * sqrt(<double>node.visits)
+        cdef double other = (1.0 - self.set.prior) / <double>max(1, node.n_edges - 1)
+        for e in range(first, first + node.n_tried):
+            if self.edges[e].flags & CLOSED:
+                continue
+            score = means[<int64_t>e * self.n_values] * scale
+            score += explore * (self.set.prior if e == first else other) / (1.0 + self.edges[e].visits)
+            if score > best:
+                best = score
+                pick = e
+        if pick == NONE and node.n_tried < node.n_edges:
+            return self.try_new(node)
+        return pick
 
     cdef int32_t choose_grave(self, int32_t index, bint more) noexcept nogil:
         """As `choose`, mixing each edge's mean with its action's all-moves-as-first mean at the reference.
@@ -764,7 +789,8 @@ cdef class Tree:
         """Take an untried edge at random (with widening, the suggested action first)."""
         cdef int32_t place = node.edges + node.n_tried
         cdef int32_t left = node.n_edges - node.n_tried
-        if left > 1 and not (node.n_tried == 0 and self.set.widening > 0.0 and self.ops.suggest != NULL):
+        if left > 1 and not (node.n_tried == 0 and self.ops.suggest != NULL and (
+                self.set.widening > 0.0 or self.set.prior > 0.0)):
             self.swap_edges(place, place + <int32_t>rng_below(&self.rng, left))
         node.n_tried += 1
         return place
@@ -814,19 +840,26 @@ cdef class Tree:
                 self.leaf[i] += values[i] / <double>self.set.rollouts
 
     cdef inline void returns(self, const void *state, double *out) noexcept nogil:
-        if self.set.playout_depth != NONE:
+        if self.set.playout_depth != NONE or self.set.playout_turns != NONE:
             self.ops.estimate(self.tables, state, out)   # exact where the game is over
         else:
             self.ops.returns(self.tables, state, out)
 
     cdef void play_out(self, void *state) noexcept nogil:
-        """Play to the end, or to the depth at which the estimate takes over."""
-        cdef int32_t left = self.set.playout_depth
+        """Play to the end, or to the depth or the turn at which the estimate takes over."""
+        cdef int32_t left = self.set.playout_depth, turns = self.set.playout_turns
         cdef int32_t seat, action
-        if left == NONE and not self.set.greedy and self.set.grave_ref == NONE:
+        cdef int64_t clock = self.clock, now
+        if left == NONE and turns == NONE and not self.set.greedy and self.set.grave_ref == NONE:
             ops_playout(self.ops, self.tables, state, &self.rng)
             return
         while left != 0:
+            if turns != NONE:
+                now = self.ops.clock(self.tables, state)
+                turns -= now != clock
+                clock = now
+                if turns == 0:
+                    return
             ops_run_chance(self.ops, self.tables, state, &self.rng)
             seat = self.ops.turn(self.tables, state)
             if seat == TERMINAL:
@@ -856,6 +889,8 @@ cdef class Tree:
         while True:
             node = &self.nodes[index]
             node.stamp = self.simulation
+            if self.set.playout_turns != NONE:
+                self.clock = self.ops.clock(self.tables, state)
             if node.turn == TERMINAL or (self.proving and solved(&self.bounds[index]) and not (
                     index == self.root and self.untried_root())):
                 node.visits += 0 if node.flags & WEIGHTED else 1
@@ -947,6 +982,8 @@ cdef class Tree:
             if seat == TERMINAL or depth >= self.set.max_depth or depth + 1 >= PATH_LIMIT:
                 break
             count = self.ops.legal(self.tables, state, ids)
+            if self.set.playout_turns != NONE:
+                self.clock = self.ops.clock(self.tables, state)
             action = self.choose_open(index, seat, ids, count, state, &child)
             self.ops.apply(self.tables, state, action)
             if child == NONE:
@@ -1149,6 +1186,10 @@ class MctsSearcher:
             limits["simulations"] = DEFAULT_SIMULATIONS
         self.limit = Limit(**limits)
         self._trees = None      # kept with reuse=true
+        if chosen["playout"] == "none" and chosen["playout_turns"] is not None:
+            raise SpecError("mcts: playout_turns has no meaning with playout=none, which plays nothing out")
+        if chosen["prior"] > 0.0 and (chosen["chance"] == "open" or chosen["grave_ref"] is not None):
+            raise SpecError("mcts: prior has no meaning with chance=open or grave_ref, which explore in their own way")
         if chosen["reuse"] and not chosen["transpositions"]:
             raise SpecError("mcts: reuse=true needs transpositions=true: states are found again by their key")
         if chosen["chance"] == "open":
@@ -1172,8 +1213,10 @@ class MctsSearcher:
         settings.widening_power = chosen["widening_power"]
         settings.best_backup = chosen["backup"] == "best"
         settings.epsilon = chosen["epsilon"]
+        settings.prior = chosen["prior"]
         playout, playout_depth = _playout(position.rules, chosen)
         settings.playout_depth = NONE if playout_depth is None else playout_depth
+        settings.playout_turns = NONE if chosen["playout_turns"] is None else chosen["playout_turns"]
         settings.greedy = playout == "greedy"
         settings.rollouts = chosen["rollouts"]
         settings.max_depth = min(PATH_LIMIT, limit.depth or PATH_LIMIT)
@@ -1210,7 +1253,8 @@ class MctsSearcher:
 def _playout(Rules rules, parameters):
     """(greedy or random, decisions played out or None for all), `auto` resolved for a game."""
     playout, depth = parameters["playout"], parameters["playout_depth"]
-    if playout == "none" or (playout == "auto" and depth is None and rules.ops.estimate != NULL):
+    to_the_end = depth is None and parameters["playout_turns"] is None
+    if playout == "none" or (playout == "auto" and to_the_end and rules.ops.estimate != NULL):
         return "random", 0
     if playout == "auto":
         playout = "random" if rules.ops.suggest == NULL else "greedy"
@@ -1435,8 +1479,13 @@ def check(Rules rules, parameters=None):
         raise UnsuitableGameError(f"playout=none needs a game with an estimate, and {rules.name} has none")
     if parameters["playout"] == "greedy" and rules.ops.suggest == NULL:
         raise UnsuitableGameError(f"playout=greedy needs a game with a rule of thumb, and {rules.name} has none")
-    if parameters["playout_depth"] is not None and rules.ops.estimate == NULL:
-        raise UnsuitableGameError(f"playout_depth needs a game with an estimate, and {rules.name} has none")
+    for cut in ("playout_depth", "playout_turns"):
+        if parameters[cut] is not None and rules.ops.estimate == NULL:
+            raise UnsuitableGameError(f"{cut} needs a game with an estimate, and {rules.name} has none")
+    if parameters["playout_turns"] is not None and rules.ops.clock == NULL:
+        raise UnsuitableGameError(f"playout_turns needs a game that counts its turns, and {rules.name} does not")
+    if parameters["prior"] > 0.0 and rules.ops.suggest == NULL:
+        raise UnsuitableGameError(f"prior needs a game with a rule of thumb, and {rules.name} has none")
 
 
 DEFAULT_SIMULATIONS = 1000
@@ -1461,7 +1510,13 @@ PARAMETERS = {
         choices=("auto", "none", "greedy", "random")),
     "epsilon": Parameter(0.0, "share of random moves in greedy playouts", low=0.0, high=1.0),
     "playout_depth": Parameter(None, "decisions played out before the game's estimate takes over", kind=int, low=0),
+    "playout_turns": Parameter(
+        None, "turns played out before the game's estimate takes over; 1: to the end of the turn in which the leaf is",
+        kind=int, low=1, high=10000),
     "rollouts": Parameter(1, "playouts a leaf", low=1, high=10000),
+    "prior": Parameter(
+        0.0, "share of the exploration that goes to the action the game suggests, the others sharing the rest "
+        "(PUCT); 0: all alike (UCT)", low=0.0, high=0.999),
     "widening": Parameter(
         0.5, "actions tried at n visits: widening * n ** widening_power, the game's suggestion first; 0: all", low=0.0),
     "widening_power": Parameter(0.5, "see widening", low=0.0, high=1.0),

@@ -2,8 +2,8 @@
 
 python -m games.quarriors.fit --games 20000 --write
 
-Games begin with a stretch of partly random play, so that odd collections are seen too; positions are taken
-after it: one at the beginning of each turn and some within. The weights are those of a multinomial logistic
+Games begin with a stretch of partly random play, so that odd collections are seen too; after it, a position is
+taken at the beginning of each turn. The weights are those of a multinomial logistic
 regression of who won on `values.TERMS` (a shared win counts as parts of one), with a fifth of the games held
 out for the log loss that is printed and stored.
 """
@@ -24,7 +24,6 @@ from games.quarriors.rules import QuarriorsRules
 Array = npt.NDArray[np.float64]
 
 EDITIONS = ("base", "light_vs_dark")
-INSIDE = 0.08  # share of the decisions within a turn that are taken as positions
 HELD_OUT = 5  # one game in so many
 RIDGE = 1e-5  # times the squared weights of standardised terms
 
@@ -82,7 +81,6 @@ def sample(rules: QuarriorsRules, games: int, seed: int) -> Sample:
                 suggested = position.suggest(stream)
                 assert suggested is not None
                 action = suggested
-                taken = taken or (now >= max(1, wander) and stream.double() < INSIDE)
             if taken:
                 terms.append(np.array(rules.value_terms(position), np.float32))
                 estimates.append(position.estimate())
@@ -124,8 +122,8 @@ def fit(terms: Array, shares: Array) -> Array:
     return np.asarray(found.x / spread)
 
 
-def row(edition: str, players: int, games: int, seed: int) -> str:
-    """The text of one table of values.toml."""
+def row(edition: str, players: int, games: int, seed: int) -> list[str]:
+    """The lines of one table of values.toml."""
     from games import spec
 
     rules = spec("quarriors").make_rules({"edition": edition, "players": players})
@@ -143,9 +141,6 @@ def row(edition: str, players: int, games: int, seed: int) -> str:
         flush=True,
     )
     lines = [
-        "[[weights]]",
-        f'edition = "{edition}"',
-        f"players = {players}",
         f"games = {games}",
         f"seed = {seed}",
         f"positions = {len(held)}",
@@ -154,7 +149,7 @@ def row(edition: str, players: int, games: int, seed: int) -> str:
     ]
     half = len(values.TERMS)
     lines += [f"{term} = [{weights[i]:.4f}, {weights[half + i]:.4f}]" for i, term in enumerate(values.TERMS)]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def main() -> None:
@@ -164,14 +159,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the games")
     parser.add_argument("--write", action="store_true", help=f"write {values.PATH.name} instead of printing it")
     given = parser.parse_args()
-    head = f"# Made by: python -m games.quarriors.fit --games {given.games} --seed {given.seed} --write\n"
-    text = "\n".join(
-        [head, *(row(edition, players, given.games, given.seed) for edition in EDITIONS for players in (2, 3, 4))]
-    )
-    if given.write:
-        values.PATH.write_text(text, encoding="utf-8")
-    else:
-        print(text)
+    for edition in EDITIONS:
+        for players in (2, 3, 4):
+            lines = row(edition, players, given.games, given.seed)
+            if given.write:
+                values.replace("weights", edition, players, lines)
+            else:
+                print(edition, players, *lines, sep="\n")
 
 
 if __name__ == "__main__":

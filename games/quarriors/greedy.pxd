@@ -2,7 +2,8 @@
 """What the game itself thinks of a position: a greedy move and a heuristic value.
 
 All values are in Glory. A creature is worth its Glory times its chance to live a round; a die in the
-collection what one roll of it brings, times the rolls still to come; Quiddity only what it buys now.
+collection what it adds to a roll of six, times a price that falls as the leader nears the goal; Quiddity
+only what it buys now. The numbers stand in values.toml; fit.py and tune.py find them.
 Both read only what every seat sees: nothing is hidden but the future.
 """
 from libc.math cimport exp
@@ -31,9 +32,9 @@ cdef inline double threat(const Tables *T, const State *s, int32_t seat) noexcep
         most = max(most, total * 6.0 / <double>max(dice, 6))
     return most
 
-cdef inline double survival(double defense, double danger, int32_t rivals) noexcept nogil:
+cdef inline double survival(double slope, double defense, double danger, int32_t rivals) noexcept nogil:
     """Chance to live a round under that threat; every rival attacks once."""
-    cdef double p = 1.0 / (1.0 + exp(0.55 * (danger - defense)))
+    cdef double p = 1.0 / (1.0 + exp(slope * (danger - defense)))
     return p if rivals == 1 else (p * p if rivals == 2 else p * p * p)
 
 cdef inline double creature_glory(const Tables *T, const State *s, int32_t seat, const Creature *c) noexcept nogil:
@@ -48,23 +49,94 @@ cdef inline double creature_glory(const Tables *T, const State *s, int32_t seat,
 cdef inline double creature_worth(const Tables *T, const State *s, int32_t seat, const Creature *c,
                                   double danger) noexcept nogil:
     """Glory a creature in a Ready Area is expected to score for its seat."""
-    return creature_glory(T, s, seat, c) * survival(defense_of(T, s, seat, c), danger, T.n_players - 1)
+    return creature_glory(T, s, seat, c) * survival(0.55, defense_of(T, s, seat, c), danger, T.n_players - 1)
 
-cdef inline double rolls_left(const Tables *T, const State *s, int32_t seat) noexcept nogil:
-    """How often a die that the seat adds now is still rolled."""
+cdef inline double turns_left(const Tables *T, const State *s) noexcept nogil:
+    """How many turns a seat may still have."""
+    cdef int32_t seat, best = 0
+    for seat in range(T.n_players):
+        best = max(best, <int32_t>s.player[seat].glory)
+    return min(12.0, 1.5 + 0.55 * (T.goal - best))
+
+cdef inline void collection(const Tables *T, const State *s, int32_t seat, int32_t *count) noexcept nogil:
+    """A seat's dice by slot, wherever they are, into count[SLOTS]."""
     cdef const Player *p = &s.player[seat]
-    cdef int32_t q, best = 0, dice = zone_sum(p.bag) + zone_sum(p.used) + p.n_ready + 3
-    cdef double turns
-    for q in range(T.n_players):
-        best = max(best, <int32_t>s.player[q].glory)
-    turns = min(12.0, 1.5 + 0.55 * (T.goal - best))
-    return max(0.0, turns * 6.0 / <double>max(dice, 6) - 0.4)
+    cdef int32_t slot, face, i, j
+    for slot in range(SLOTS):
+        count[slot] = p.bag[slot] + p.used[slot] + p.spent[slot] + p.wait[slot] + p.aside[slot]
+        if seat == s.active and row(s.pool[slot]):
+            for face in range(8):                                         # IDLE ones too
+                count[slot] += s.pool[slot][face]
+    for i in range(p.n_ready):
+        count[p.ready[i].die >> 3] += 1
+    for j in range(SPELL_SLOTS):
+        count[FIRST_SPELL + j] += (p.spells[j] & 15) + (p.spells[j] >> 4)
+        for i in range(p.n_ready):
+            if p.ready[i].att:
+                count[FIRST_SPELL + j] += att_get(T, &p.ready[i], j, 0) + att_get(T, &p.ready[i], j, 1)
 
-cdef inline double capture_worth(const Tables *T, const State *s, int32_t slot, double rolls) noexcept nogil:
-    """What adding a die of this card gains over a Basic Quiddity die."""
-    return rolls * (T.card[s.card[slot]].worth - T.card[s.card[0]].worth)
+cdef struct Prices:      # what things are worth to a seat now, in Glory that a creature will score
+    double exposed       # one Glory of a creature, whether or not it lives
+    double worth         # one Glory that six dice bring when rolled
+    double attack        # one attack that they bring
+    double die           # a die more
+    double brings        # what the seat's dice bring when all are rolled
+    double strikes       # the attack they bring
+    int32_t dice         # how many there are
 
-cdef inline int32_t best_capture(const Tables *T, const State *s, int32_t money, double rolls,
+cdef inline double leading(const Tables *T, const State *s) noexcept nogil:
+    """How far the leader has come: the most Glory over the goal, at most 1."""
+    cdef int32_t seat
+    cdef double far = 0.0
+    for seat in range(T.n_players):
+        far = max(far, min(1.0, s.player[seat].glory / <double>T.goal))
+    return far
+
+cdef inline void appraise(const Tables *T, const State *s, int32_t seat, Prices *out) noexcept nogil:
+    """The prices for a seat now."""
+    cdef const double *k = &T.greedy[0]
+    cdef int32_t count[SLOTS]
+    cdef int32_t slot
+    cdef double far = leading(T, s)
+    out.worth = k[G_WORTH] + far * k[G_WORTH + 1]
+    out.attack = k[G_ATTACK] + far * k[G_ATTACK + 1]
+    out.die = k[G_DIE] + far * k[G_DIE + 1]
+    out.exposed = k[G_EXPOSED] + far * k[G_EXPOSED + 1]
+    collection(T, s, seat, count)
+    out.brings = out.strikes = 0.0
+    out.dice = 0
+    for slot in range(SLOTS):
+        if count[slot]:
+            out.dice += count[slot]
+            out.brings += count[slot] * T.card[s.card[slot]].worth
+            out.strikes += count[slot] * T.card[s.card[slot]].mean_attack
+
+cdef inline double capture_worth(const Tables *T, const State *s, int32_t slot, const Prices *prices,
+                                 int32_t change) noexcept nogil:
+    """What adding (change 1) or removing (-1) a die of this card does for the collection."""
+    cdef const CardTable *card = &T.card[s.card[slot]]
+    cdef double now, then
+    now, then = 6.0 / <double>max(prices.dice, 6), 6.0 / <double>max(prices.dice + change, 6)
+    return (prices.worth * ((prices.brings + change * card.worth) * then - prices.brings * now)
+            + prices.attack * ((prices.strikes + change * card.mean_attack) * then - prices.strikes * now)
+            + prices.die * change)
+
+cdef inline double ending(const Tables *T, const State *s, int32_t slot) noexcept nogil:
+    """What a capture is worth for ending the game: the fourth creature card without dice (B82) wins for
+    whoever has the most Glory. 0 where it does not end."""
+    cdef int32_t k, empty = 0, most = 0
+    if slot < FIRST_CREATURE or slot >= FIRST_SPELL or s.wilds[slot] != 1:
+        return 0.0
+    for k in range(FIRST_CREATURE, FIRST_SPELL):
+        empty += s.card[k] != NONE and s.wilds[k] == 0
+    if empty != 3:
+        return 0.0
+    for k in range(T.n_players):
+        if k != s.active:
+            most = max(most, <int32_t>s.player[k].glory)
+    return 100.0 if s.player[s.active].glory > most else -100.0
+
+cdef inline int32_t best_capture(const Tables *T, const State *s, int32_t money, const Prices *prices,
                                  double *worth) noexcept nogil:
     """The best die that this money buys, or SLOTS; its worth."""
     cdef int32_t slot, best = SLOTS
@@ -72,7 +144,7 @@ cdef inline int32_t best_capture(const Tables *T, const State *s, int32_t money,
     worth[0] = 0.0
     for slot in range(SLOTS):
         if s.wilds[slot] and T.card[s.card[slot]].cost - s.discount <= money:
-            value = capture_worth(T, s, slot, rolls)
+            value = capture_worth(T, s, slot, prices, 1) + ending(T, s, slot)
             if value > worth[0]:
                 worth[0] = value
                 best = slot
@@ -86,12 +158,15 @@ cdef inline int32_t plan_summons(const Tables *T, const State *s, const int32_t 
     cdef uint8_t dice[8]
     cdef double gain[8]
     cdef double worth[64]
-    cdef double danger = threat(T, s, s.active), rolls = rolls_left(T, s, s.active), value, best = -1.0
+    cdef double danger = threat(T, s, s.active), value, best = -1.0
+    cdef Prices prices
     cdef int32_t cost[8]
-    cdef int32_t i, k, slot, count = 0, mask, spent, chosen = 0
+    cdef int32_t i, left, slot, count = 0, mask, spent, chosen = 0
     cdef int32_t money = total_avail(s), extra = surcharge(T, s, s.active)
     cdef int32_t targets = 0, seat, at_once, limited
-    cdef double glory
+    cdef double glory, lives
+    cdef const double *k = &T.greedy[0]
+    appraise(T, s, s.active, &prices)
     for seat in range(T.n_players):
         if seat != s.active:
             targets += count_unlocked(&s.player[seat])
@@ -105,19 +180,20 @@ cdef inline int32_t plan_summons(const Tables *T, const State *s, const int32_t 
             cost[count] = f.level + extra
             glory = T.card[s.card[slot]].glory + f.score_glory + 0.3 * (
                 f.score_draw + f.score_swap + f.score_fetch + f.score_free + f.score_captures) + 0.4 * f.score_others
-            gain[count] = glory * survival(f.defense + f.def_self + (4 if f.copy_enter or f.stat_def else 0), danger,
-                                           T.n_players - 1)
-            gain[count] += 0.25 * (T.n_players == 2) + (0.12 * f.attack if targets else 0.0)   # a cull; kills
+            lives = survival(
+                k[G_SLOPE], f.defense + f.def_self + (k[G_LIVE_DEFENSE] if f.copy_enter or f.stat_def else 0.0),
+                k[G_DANGER] * danger, T.n_players - 1)
+            gain[count] = glory * (lives + prices.exposed) + k[G_SUMMON] + (k[G_STRIKE] * f.attack if targets else 0.0)
             if f.n_ops and f.ops[0].code == O_QUIDDITY:
                 cost[count] -= f.ops[0].n
             count += 1
     money = min(money, 63)
-    for k in range(money + 1):
-        best_capture(T, s, k, rolls, &worth[k])
+    for left in range(money + 1):
+        best_capture(T, s, left, &prices, &worth[left])
         if s.captures == 0:
-            worth[k] = 0.0
+            worth[left] = 0.0
         elif s.captures > 1:
-            worth[k] *= 1.4
+            worth[left] *= k[G_SECOND]
     for mask in range(1 << count):
         spent = limited = 0
         value = 0.0
@@ -125,7 +201,7 @@ cdef inline int32_t plan_summons(const Tables *T, const State *s, const int32_t 
         for i in range(count):
             if mask >> i & 1:
                 spent += cost[i]
-                value += gain[i] * (1.0 + 0.05 * at_once)    # damage is shared out
+                value += gain[i] * (1.0 + k[G_TOGETHER] * at_once)    # damage is shared out
                 at_once += 1
                 limited += face_of(T, s, dice[i]).summonlimit > 0
         if spent > money or at_once > MAX_READY - p.n_ready or limited > 1:
@@ -173,8 +249,7 @@ cdef inline double cast_worth(const Tables *T, const State *s, uint8_t die, int3
     return -1.0
 
 cdef inline double option_worth(const Tables *T, const State *s, int32_t seat, int32_t action, double danger,
-                                double rolls,
-                                int32_t rival_creatures) noexcept nogil:
+                                const Prices *prices, int32_t rival_creatures) noexcept nogil:
     """The greedy player's value of one option; `done` is 0, so anything below is left."""
     cdef const Frame *f = &s.stack[s.n_stack - 1]
     cdef const FaceTable *face
@@ -188,13 +263,14 @@ cdef inline double option_worth(const Tables *T, const State *s, int32_t seat, i
     if family == A_USE0 or family == A_USE1 or family == A_USE2:
         face = face_of(T, s, arg)
         use = &face.uses[family - A_USE0]
-        value = 0.3 * use.quid + 0.6 * use.draw + 0.3 * use.captures + (0.35 if use.itself else 0.0) + 0.1 * use.others
+        value = 0.3 * use.quid + T.greedy[G_DRAW] * use.draw + 0.3 * use.captures + 0.1 * use.others
+        value += 0.35 if use.itself else 0.0
         return value - 0.35 * face.quid
     if family == A_REROLL:
         mean = T.card[s.card[arg >> 3]].worth * 1.2
         return mean - face_money(T, s, arg)
     if family == A_CAPTURE or family == A_TAKE:
-        return capture_worth(T, s, arg, rolls) + (0.01 if family == A_TAKE else 0.0)
+        return capture_worth(T, s, arg, prices, 1) + ending(T, s, arg) + (0.01 if family == A_TAKE else 0.0)
     if family == A_CAST:
         if f.op == Q_EVENT:
             face = face_of(T, s, arg)
@@ -229,8 +305,7 @@ cdef inline double option_worth(const Tables *T, const State *s, int32_t seat, i
     if family == A_RETURN or family == A_RESOLVE or family == A_RESOLVE_OF:
         return 1.0
     if family == A_CULL:
-        value = T.card[s.card[0]].worth * 1.05 - T.card[s.card[arg]].worth
-        return value + (10.0 if f.op == Q_CULLTAKE else 0.0)
+        return capture_worth(T, s, arg, prices, -1) + (10.0 if f.op == Q_CULLTAKE else 0.0)
     if family == A_CULL_READY or family == A_CULL_ATTACHED or family == A_CULL_POOL:
         return 0.5
     if family == A_SWAP:
@@ -255,7 +330,7 @@ cdef inline double option_worth(const Tables *T, const State *s, int32_t seat, i
     if family == A_POOL or family == A_READY:
         return 0.1 if family == A_POOL else 3.0
     if family == A_CAPTURE_DISCOUNTED:
-        return capture_worth(T, s, arg, rolls) + 0.02             # the same die for less
+        return capture_worth(T, s, arg, prices, 1) + ending(T, s, arg) + 0.02   # the same die for less
     if family == A_ANCHORED:
         return cast_worth(T, s, arg * 8 + 6, rival_creatures)
     if family == A_PAY:
@@ -279,7 +354,8 @@ cdef inline int32_t suggest_option(const Tables *T, const State *s, const int32_
     cdef int32_t order[MAX_READY]
     cdef int32_t i, choice = out[0], count = 0, rival_creatures = 0
     cdef uint32_t mask
-    cdef double value, best = -1e9, danger = 0.0, rolls
+    cdef double value, best = -1e9, danger = 0.0
+    cdef Prices prices
     if f.op == P_MAIN:
         choice = plan_summons(T, s, out, n)
         if choice >= 0:
@@ -301,42 +377,38 @@ cdef inline int32_t suggest_option(const Tables *T, const State *s, const int32_
         for i in range(n):
             if alike(&q.ready[find_creature(q, out[i] >> 4 & 127, out[i] & 15)], &q.ready[index[order[0]]]):
                 return out[i]
-    rolls = rolls_left(T, s, seat)
+    appraise(T, s, seat, &prices)
     for i in range(T.n_players):
         if i != seat:
             rival_creatures += count_unlocked(&s.player[i])
     for i in range(n):
         if out[i] >> SHIFT == A_SUMMON:
             continue                                          # the plan left it
-        value = option_worth(T, s, seat, out[i], danger, rolls, rival_creatures)
+        value = option_worth(T, s, seat, out[i], danger, &prices, rival_creatures)
         if value > best:
             best = value
             choice = out[i]
     return choice
 
-cdef inline void collection(const Tables *T, const State *s, int32_t seat, int32_t *count) noexcept nogil:
-    """A seat's dice by slot, wherever they are, into count[SLOTS]."""
-    cdef const Player *p = &s.player[seat]
-    cdef int32_t slot, face, i, j
+cdef inline void next_draw(const Tables *T, const State *s, const Player *p, double *worth,
+                           double *attack) noexcept nogil:
+    """What the next six dice from the bag bring in Glory and attack, with the Used Pile once the bag is empty."""
+    cdef int32_t slot, bag = zone_sum(p.bag), used = zone_sum(p.used)
+    cdef double from_bag = min(1.0, 6.0 / <double>max(bag, 1)), from_used, count
+    from_used = min(1.0, max(0, 6 - bag) / <double>max(used, 1))
+    worth[0] = attack[0] = 0.0
     for slot in range(SLOTS):
-        count[slot] = p.bag[slot] + p.used[slot] + p.spent[slot] + p.wait[slot] + p.aside[slot]
-        if seat == s.active and row(s.pool[slot]):
-            for face in range(6):
-                count[slot] += s.pool[slot][face]
-    for i in range(p.n_ready):
-        count[p.ready[i].die >> 3] += 1
-    for j in range(SPELL_SLOTS):
-        count[FIRST_SPELL + j] += (p.spells[j] & 15) + (p.spells[j] >> 4)
-        for i in range(p.n_ready):
-            if p.ready[i].att:
-                count[FIRST_SPELL + j] += att_get(T, &p.ready[i], j, 0) + att_get(T, &p.ready[i], j, 1)
+        if p.bag[slot] or p.used[slot]:
+            count = p.bag[slot] * from_bag + p.used[slot] * from_used
+            worth[0] += count * T.card[s.card[slot]].worth
+            attack[0] += count * T.card[s.card[slot]].mean_attack
 
 cdef inline void value_terms(const Tables *T, const State *s, double *out) noexcept nogil:
     """What the estimate weighs, into out[seat, VALUE_TERMS]; the second half is the first times how far
     the leader has come."""
     cdef const Player *p
     cdef double attack[MAX_SEATS]
-    cdef double glory, lives, far = 0.0, worth
+    cdef double glory, lives, far = leading(T, s), worth
     cdef double *term
     cdef int32_t count[SLOTS]
     cdef int32_t seat, slot, i, first, last, offset, rival, dice, spells, n = T.n_players
@@ -356,11 +428,11 @@ cdef inline void value_terms(const Tables *T, const State *s, double *out) noexc
         spells = 0
         for i in range(SPELL_SLOTS):
             spells += (p.spells[i] & 15) + (p.spells[i] >> 4)
-        far = max(far, min(1.0, p.glory / <double>T.goal))
         term[0] = seat == s.active
         term[1] = p.glory
-        term[2] = term[3] = 0.0
+        term[2] = term[3] = term[8] = term[9] = 0.0
         term[4], term[5], term[6], term[7] = worth, attack[seat], dice, spells
+        next_draw(T, s, p, &term[10], &term[11])
     for seat in range(n):
         p = &s.player[seat]
         term = out + seat * VALUE_TERMS
@@ -376,9 +448,11 @@ cdef inline void value_terms(const Tables *T, const State *s, double *out) noexc
                 first, last = s.flags & S_ATTACKED != 0, (seat - s.active + n) % n
             for offset in range(first, last):
                 rival = (s.active + offset) % n
-                lives *= survival(defense_of(T, s, seat, &p.ready[i]), attack[rival], 1)
+                lives *= survival(0.55, defense_of(T, s, seat, &p.ready[i]), attack[rival], 1)
             term[2] += glory * lives
             term[3] += glory
+            term[8] += 1.0
+            term[9] += defense_of(T, s, seat, &p.ready[i])
         for i in range(VALUE_TERMS // 2):
             term[VALUE_TERMS // 2 + i] = far * term[i]
 
@@ -387,14 +461,13 @@ cdef inline void heuristic(const Tables *T, const State *s, double *out) noexcep
     utility: the difference in Glory, and half of what creatures and collection should bring."""
     cdef double term[MAX_SEATS * VALUE_TERMS]
     cdef double score[MAX_SEATS]
-    cdef double total = 0.0, most = -1e9, rolls
+    cdef double total = 0.0, most = -1e9
     cdef int32_t seat, i, n = T.n_players
     value_terms(T, s, term)
     if T.glory_utility:
         for seat in range(n):
-            rolls = rolls_left(T, s, seat)
             score[seat] = (s.player[seat].glory + term[seat * VALUE_TERMS + 2]
-                           + 0.5 * rolls * term[seat * VALUE_TERMS + 4])
+                           + 0.5 * turns_left(T, s) * term[seat * VALUE_TERMS + 4])
             total += score[seat]
         for seat in range(n):
             out[seat] = max(-1.0 * T.goal, min(1.0 * T.goal, score[seat] - (total - score[seat]) / <double>(n - 1)))

@@ -31,7 +31,7 @@ from games.quarriors.tables cimport QuarriorsTables
 from games.quarriors.turn cimport push
 from games.quarriors.zones cimport sort_all
 
-from engine_ext.errors import PositionError
+from engine_ext.errors import ParameterError, PositionError
 
 
 # ---- the contract --------------------------------------------------------------------------------
@@ -181,6 +181,17 @@ cdef class QuarriorsRules(QuarriorsTables):
         super().__init__(parameters, start)
         self._fill_ops()
         self.seal()
+
+    def with_greedy(self, numbers):
+        """Rules of the same setting whose greedy player weighs with these numbers, in the order of
+        `values.GREEDY`; for tuning."""
+        cdef QuarriorsRules made = QuarriorsRules(self.parameters, self.start_dict)
+        cdef int32_t i
+        if len(numbers) != GREEDY_VALUES:
+            raise ParameterError(f"quarriors: the greedy player has {GREEDY_VALUES} numbers, {len(numbers)} were given")
+        for i in range(GREEDY_VALUES):
+            made.data.greedy[i] = numbers[i]
+        return made
 
     def value_terms(self, Position position):
         """What the estimate weighs in a position: for each seat the terms of `values.TERMS`, then the same

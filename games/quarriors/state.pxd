@@ -23,8 +23,9 @@ cdef enum:
     MAX_DRAW = 20        # dice of one draw
     NONE = 255
     NO_CAP = 127         # a limit that nothing exceeds
-    VALUE_TERMS = 16     # summands of the estimate
+    VALUE_TERMS = 24     # summands of the estimate
     IDLE = 7             # no die has this face
+    GREEDY_VALUES = 16   # numbers of the greedy player, by the names G_*
 
 cdef enum:               # bits of FaceTable.kind
     IS_CREATURE = 1
@@ -131,6 +132,14 @@ cdef enum:
     FORCED = 500         # decisions in one turn after which every optional question is declined (A103)
     BUFFER = 512         # most options of one question
 
+cdef enum:               # places in Tables.greedy, in the order of values.GREEDY
+    G_WORTH = 0          # two numbers, as the next three have: now, and times the leader's progress
+    G_ATTACK = 2
+    G_DIE = 4
+    G_EXPOSED = 6
+    G_SUMMON = 8
+    G_STRIKE, G_TOGETHER, G_DRAW, G_SLOPE, G_DANGER, G_SECOND, G_LIVE_DEFENSE
+
 cdef struct Op:          # one step of a cast, a summon or an Anchored Spell
     int8_t code, n, level, defense, flavour, energy, then, spell
 
@@ -184,6 +193,7 @@ cdef struct Tables:
     int32_t roll_offset[MAX_CLASSES][ROLL_LIMIT + 2]   # first outcome id of k dice of a class
     int32_t deal_offset, n_outcomes
     double value_weight[VALUE_TERMS]     # of the estimate
+    double greedy[GREEDY_VALUES]         # of the greedy player
     double binomial[80][16]              # n over k
     const uint8_t *multiset              # 8 counts an outcome, by face number
     const double *chance                 # probability of each roll outcome

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine_ext.errors import DataError, ParameterError
 from games.quarriors import cards as data
-from games.quarriors.values import weights
+from games.quarriors.values import greedy_values, weights
 
 _FAMILY_NAMES = (
     "done", "to pool", "to aside", "recopy {n}", "use {die}", "use {die}: re-roll only", "use {die}: draw only",
@@ -88,6 +88,8 @@ cdef class QuarriorsTables(Rules):
         self._fill_outcomes()
         for i, weight in enumerate(weights(edition, players)):
             self.data.value_weight[i] = weight
+        for i, number in enumerate(greedy_values(edition, players)):
+            self.data.greedy[i] = number
         self.fixed = self._read_wilds(parameters["wilds"])
 
     # ---- tables -------------------------------------------------------------------------------

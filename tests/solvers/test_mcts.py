@@ -177,6 +177,8 @@ def test_root_may_be_chance_or_terminal():
         {"playout_depth": 5, "playout": "greedy"},
         {"playout": "random", "rollouts": 4},
         {"widening": 0.0},
+        {"prior": 0.5},
+        {"prior": 0.9, "widening": 0.0, "c": 1.0},
         {"backup": "mean", "playout": "random"},
         {"chance": "open"},
         {"chance": "open", "playout": "random", "widening": 0.0},
@@ -197,6 +199,52 @@ def test_every_variant_finds_a_clear_move(pig_values, parameters):
     assert result.action == best
     assert searcher.search(position, seed=1).action == best
     assert result.simulations <= 4000
+
+
+def test_the_suggested_action_gets_the_share_of_its_prior():
+    """Where all actions are worth the same, visits go by prior: PUCT visits actions in proportion to it."""
+    rules = games.spec("quarriors").make_rules({})
+    # Far ahead whatever is captured: the estimate hardly differs, so exploration decides.
+    wilds = [
+        {"card": card, "dice": 3} for card in ("Quake Dragon", "Deathdealer", "Witching Hag", "Warrior of the Quay")
+    ]
+    players = [{"glory": 19, "bag": {"Basic Quiddity": 8, "Assistant": 4}}, {"bag": {"Assistant": 4}}]
+    position = rules.from_dict(
+        {"edition": "base", "phase": 5, "wilds": wilds, "players": players, "quiddity": {"normal": 9}}
+    )
+    suggested = position.suggest(Stream(1))
+    legal = len(position.legal_actions())
+    assert legal >= 4
+    result = MctsSearcher(simulations=3000, prior=0.8, c=50.0, widening=0.0).search(position, seed=1)
+    visits = {each.action: each.visits for each in result.actions}
+    assert visits[suggested] / 3000 == pytest.approx(0.8, abs=0.05)
+    assert all(
+        count / 3000 == pytest.approx(0.2 / (legal - 1), abs=0.02)
+        for action, count in visits.items()
+        if action != suggested
+    )
+
+
+def test_playouts_end_with_the_turn():
+    """One simulation is worth the estimate where the rule of thumb has ended the leaf's turn."""
+    rules = games.spec("quarriors").make_rules({})
+    searcher = MctsSearcher(simulations=1, playout_turns=1)
+    position, stream, seen = rules.initial_position(), Stream(3), 0
+    while not position.is_terminal() and seen < 30:
+        if position.is_chance_node():
+            position.run_chance(stream)
+            continue
+        leaf, turn, certain = position.child(position.suggest(stream)), position.clock(), True
+        while certain and leaf.clock() == turn and not leaf.is_terminal():
+            certain = not leaf.is_chance_node()
+            if certain:
+                leaf.apply_action(leaf.suggest(stream))
+        if certain:
+            found = searcher.search(position, seed=seen)
+            assert found.values == pytest.approx(leaf.estimate(), abs=1e-12)
+            seen += 1
+        position.apply_action(position.suggest(stream))
+    assert seen == 30
 
 
 def test_variants_repeat_themselves():
@@ -368,14 +416,22 @@ def test_wrong_parameters():
         MctsSearcher(reuse=True, transpositions=False)
     with pytest.raises(SpecError, match="grave_ref has no meaning with chance=open"):
         MctsSearcher(chance="open", grave_ref=5)
+    with pytest.raises(SpecError, match="prior has no meaning with chance=open"):
+        MctsSearcher(chance="open", prior=0.5)
+    with pytest.raises(SpecError, match="playout_turns has no meaning with playout=none"):
+        MctsSearcher(playout="none", playout_turns=1)
     blind = random_tree(1, levels="0c", branching=(2, 2)).initial_position()
     for parameters, words in (
         ({"playout": "greedy"}, "rule of thumb"),
         ({"playout": "none"}, "estimate"),
         ({"playout_depth": 3}, "estimate"),
+        ({"playout_turns": 1}, "estimate"),
+        ({"prior": 0.5}, "rule of thumb"),
     ):
         with pytest.raises(UnsuitableGameError, match=words):
             MctsSearcher(**parameters).search(blind, seed=0)
+    with pytest.raises(UnsuitableGameError, match="counts its turns"):
+        MctsSearcher(playout_turns=1).search(pig(), seed=0)
     with pytest.raises(LimitError, match="seconds"):
         MctsSearcher(seconds=-1.0)
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import games
-from engine_ext.errors import DataError
-from games.quarriors import fit, values
+from engine_ext.errors import DataError, ParameterError
+from engine_ext.rng import Stream
+from games.quarriors import fit, tune, values
 
 SPEC = games.spec("quarriors")
 BAG = {"Basic Quiddity": 8, "Assistant": 4}
@@ -38,9 +39,27 @@ def test_terms_by_hand():
     # The dragon's 4 Glory with defence 4 against one attack to come.
     assert second["exposed"] == 4
     assert second["expected"] == pytest.approx(4 / (1 + np.exp(0.55 * (first["attack"] - 4))))
+    assert (second["creatures"], second["guard"]) == (1, 4)
+    # Six of the bag's twelve dice come next; the second seat's dragon in the pile does not.
+    assert second["next_attack"] == pytest.approx(6 * 4 * attack / 12)
     # The second half is the first times the leader's progress, 10 of 20 Glory.
+    half = len(values.TERMS)
     for seat in rules.value_terms(here):
-        assert seat[8:] == pytest.approx([term / 2 for term in seat[:8]])
+        assert seat[half:] == pytest.approx([term / 2 for term in seat[:half]])
+
+
+def test_the_next_draw_takes_the_used_pile_once_the_bag_is_empty():
+    # Four of the bag and two of the eight in the pile: 4 x 2/6 attack, and a quarter of a Quake Dragon with 18/6.
+    rules = SPEC.make_rules({})
+    here = position(
+        rules,
+        {"bag": {"Assistant": 4}, "used": {"Basic Quiddity": 7, "Quake Dragon": 1}},
+        {"bag": BAG},
+        phase=2,
+        active=1,
+    )
+    first = dict(zip(values.TERMS, rules.value_terms(here)[0], strict=False))
+    assert first["next_attack"] == pytest.approx(4 * 2 / 6 + 2 / 8 * 18 / 6)
 
 
 def test_a_creature_whose_seat_scores_next_is_not_in_danger():
@@ -79,3 +98,46 @@ def test_the_fit_finds_the_weights_that_made_the_winners():
 def test_missing_weights_are_named():
     with pytest.raises(DataError, match="no weights for edition 'base' with 9 players"):
         values.weights("base", 9)
+
+
+def test_tuning_counts_every_seat_and_knows_itself():
+    # The same numbers on both sides win exactly their share: every seat meets the same dice.
+    rules = SPEC.make_rules({})
+    numbers = values.greedy_values("base", 2)
+    assert tune.win_rate(rules, numbers, numbers, deals=5, seed=3) == pytest.approx([0.5] * 5)
+
+
+def test_greedy_beats_one_that_only_captures():
+    # A rule of thumb that gives creatures nothing (exposed -1 cancels a chance to live of at most 1) loses.
+    rules = SPEC.make_rules({})
+    numbers = values.greedy_values("base", 2)
+    names = [name for name, count in values.GREEDY.items() for _ in range(count)]
+    idle = [
+        -1.0 if name in ("exposed", "summon", "strike") else number for name, number in zip(names, numbers, strict=True)
+    ]
+    assert tune.win_rate(rules, numbers, idle, deals=40, seed=3).mean() > 0.9
+
+
+@pytest.mark.parametrize(("glory", "captures"), [(9, True), (3, False)])
+def test_greedy_ends_the_game_only_when_ahead(glory, captures):
+    # B82: the last die of the fourth creature card ends the game, and the most Glory wins.
+    rules = SPEC.make_rules({})
+    empty = ("Quake Dragon", "Deathdealer", "Witching Hag")
+    wilds = [{"card": card, "dice": 0} for card in empty]
+    wilds += [{"card": "Warrior of the Quay", "dice": 1}, {"card": "Scavenging Goblin", "dice": 3}]
+    here = rules.from_dict(
+        {
+            "edition": "base",
+            "phase": 5,
+            "wilds": wilds,
+            "players": [{"glory": glory, "bag": BAG}, {"glory": 5, "bag": {"Assistant": 4}}],
+            "quiddity": {"normal": 9},
+        }
+    )
+    chosen = here.action_to_string(0, here.suggest(Stream(1)))
+    assert (chosen == "capture Warrior of the Quay") == captures
+
+
+def test_a_player_of_another_size_is_refused():
+    with pytest.raises(ParameterError, match="16 numbers, 3 were given"):
+        SPEC.make_rules({}).with_greedy([1, 2, 3])
