@@ -49,7 +49,7 @@ bench: build
 soak: build
 	$(BIN)/python -m pytest -n auto -m soak
 
-# The whole suite of rules under bounds checks, state assertions and the sanitizers, in a copy.
+# The whole suite of rules under state assertions and the sanitizers, in a copy.
 debug: setup
 	sh .ci/debug
 

@@ -233,3 +233,11 @@ def test_what_is_no_policy_is_refused():
         TabularPolicy(tree, np.full(24, 0.4))
     with pytest.raises(ParameterError, match="no information set"):
         TabularPolicy.from_openspiel(tree, {"0": {0: 1.0}})
+
+
+def test_a_list_that_is_too_short_raises_in_compiled_code():
+    """Plans are a list from Python, indexed by a C integer."""
+    form = SequenceForm(extract("kuhn_poker"))
+    with pytest.raises(IndexError):
+        form.values(0, [])
+    assert len(form.values(0, [form.vector(player, 1.0) for player in range(2)])) == form.n_slots(0)
