@@ -210,7 +210,12 @@ def _load_openspiel(text: str) -> pyspiel.Game:
             return pyspiel.load_game(text)
     except LOAD_ERRORS as error:
         first = str(error).strip().splitlines()
-        raise ParameterError(f"OpenSpiel refuses {text!r}: {first[0] if first else 'no reason given'}") from error
+        # A parameter that is missing is often an IndexError or a failed CHECK, so say which there are.
+        kind = _openspiel_games().get(split(text)[0])
+        known = f"; its parameters: {', '.join(kind.parameter_specification) or 'none'}" if kind else ""
+        raise ParameterError(
+            f"OpenSpiel refuses {text!r}: {first[0] if first else 'no reason given'}{known}"
+        ) from error
 
 
 @contextlib.contextmanager

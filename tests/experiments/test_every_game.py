@@ -69,6 +69,8 @@ def test_a_game_without_its_file_is_refused_in_one_line():
     for load in (gametext.load, extraction.as_game):
         with pytest.raises(QuandaryError, match="nfg_game"):
             load("nfg_game")
+    with pytest.raises(QuandaryError, match=r"its parameters: filename$"):
+        gametext.load("nfg_game")
 
 
 @pytest.mark.parametrize("solver", ["mcts(simulations=10)", "expectimax(nodes=10)", "value_iteration"])
