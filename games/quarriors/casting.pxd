@@ -175,7 +175,10 @@ cdef inline void take_step(const Tables *T, State *s) noexcept nogil:
             i += s.foes_hit >> seat & 1
         gain_glory(T, s, i)
     elif op.code == O_DESTROY_ONE or op.code == O_DESTROY_FOE:
-        open_event(s, EV_SPELL if op.spell else EV_ABILITY, op.level, op.defense, s.active)
+        if op.energy:
+            open_event(s, EV_SPELL_LIGHT if op.energy == 1 else EV_SPELL_DARK, op.level, op.defense, s.active)
+        else:
+            open_event(s, EV_SPELL if op.spell else EV_ABILITY, op.level, op.defense, s.active)
         push(s, Q_TARGET, index, 0, die)
     elif op.code == O_DESTROY_PER_FOE:
         open_event(s, EV_SPELL if op.spell else EV_ABILITY, op.level, op.defense, s.active)

@@ -59,6 +59,10 @@ cdef inline bint still_doomed(const Tables *T, const State *s, int32_t seat, con
     if s.ev_cause == EV_SPELL:
         return (level_of(T, s, c) <= s.ev_level and defense_of(T, s, seat, c) <= s.ev_defense
                 and may_target(T, s, s.active, seat, c))
+    if s.ev_cause == EV_SPELL_LIGHT or s.ev_cause == EV_SPELL_DARK:       # on a creature of that energy
+        return (level_of(T, s, c) <= s.ev_level and defense_of(T, s, seat, c) <= s.ev_defense
+                and may_target(T, s, s.active, seat, c)
+                and T.card[s.card[shape(c) >> 3]].energy == (1 if s.ev_cause == EV_SPELL_LIGHT else 2))
     if s.ev_cause == EV_ABILITY:
         return level_of(T, s, c) <= s.ev_level and defense_of(T, s, seat, c) <= s.ev_defense
     if s.ev_cause == EV_CLASS:

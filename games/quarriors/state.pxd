@@ -64,7 +64,7 @@ cdef enum:               # State.features
     FEAT_DREW = 64
 
 cdef enum:               # State.ev_cause: why creatures are about to be destroyed, and what is checked again (W2)
-    EV_DAMAGE, EV_LEVEL, EV_SPELL, EV_CLASS, EV_NO_BQ, EV_ABILITY
+    EV_DAMAGE, EV_LEVEL, EV_SPELL, EV_CLASS, EV_NO_BQ, EV_ABILITY, EV_SPELL_LIGHT, EV_SPELL_DARK
 
 cdef enum:               # Frame.op. The comment gives a, b, c.
     P_DEAL               # chance: the next card
