@@ -326,14 +326,9 @@ def test_engine_and_model_agree_on_lone_portals() -> None:
     assert count["decisions"] > 200
 
 
-# W2: a copy that is no Dark creature any more should stay when Greater Archangel's Anchored Spell destroys one; the
-# engine destroys it. It happens in the mixed themes of two and three seats.
-STILL_A_TARGET = pytest.mark.xfail(reason="W2: a copied target that is none any more is destroyed", strict=False)
-
-
 @pytest.mark.soak
 @pytest.mark.parametrize("players", [2, 3, 4])
-@pytest.mark.parametrize("name", [pytest.param(n, marks=STILL_A_TARGET) if n == "mixed" else n for n in SETTINGS])
+@pytest.mark.parametrize("name", SETTINGS)
 def test_engine_and_model_agree_for_long(name, players) -> None:
     dealt, each = (20_000, 2_000) if name == "base" else (5_000, 1_000)
     count = compare(random.Random(f"{players} dealt"), dealt, players, [], setting=SETTINGS[name])
