@@ -1129,7 +1129,7 @@ PARAMETERS = {
     "pruning": Parameter("star2", "at chance nodes, under a limit", choices=("none", "star1", "star2")),
     "table": Parameter(1 << 20, "entries of the transposition table (32 bytes each) under a limit; 0: none",
                        low=0, high=1 << 32),
-    "tree": Parameter(1 << 20, "star2 without a table: nodes whose bounds are kept (56 bytes each); beyond, depth first",
+    "tree": Parameter(1 << 20, "star2 without a table: nodes whose bounds are kept (56 bytes each), then depth first",
                       low=1, high=1 << 32),
     "every_action": Parameter(False, "search every action of the root to its exact value, not the best one alone"),
     "max_states": Parameter(50_000_000, "most states kept when the whole game is solved", low=1, high=2_000_000_000),
