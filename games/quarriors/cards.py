@@ -210,6 +210,8 @@ def _text(where: str, key: str, value: object, allowed: Iterable[str] | None = N
     if not isinstance(value, str) or (allowed is not None and value not in allowed):
         expected = "a text" if allowed is None else "one of " + ", ".join(repr(text) for text in allowed)
         raise DataError(f"{where}: {key} is {value!r}, must be {expected}")
+    if not value.isprintable() or (key in ("name", "die", "set") and (not value or value != value.strip())):
+        raise DataError(f"{where}: {key} is {value!r}, must be text on one line")
     return value
 
 
@@ -311,15 +313,13 @@ def _read_card(where: str, table: object, name_of_set: str) -> Card:
     for mark in ",=;":
         if mark in name:
             raise DataError(f"{where}: a name cannot hold {mark!r}")
-    effects = table.get("effects", [])
-    if not isinstance(effects, list):
-        raise DataError(f"{where}: effects must be a list of tables")
+    effects = _tables(f"{where}: effects", table.get("effects", []))
     anchored = table.get("anchored")
     if anchored is not None:
         anchored = _keys(f"{where}, anchored", anchored, ("cost", "flavour", "effects"), ("cost", "flavour", "effects"))
         _number(f"{where}, anchored", "cost", anchored["cost"], 1, 9)
         _text(f"{where}, anchored", "flavour", anchored["flavour"], FLAVOURS[1:])
-        for i, effect in enumerate(anchored["effects"]):
+        for i, effect in enumerate(_tables(f"{where}, anchored: effects", anchored["effects"])):
             _read_effect(f"{where}, anchored effect {i}", effect)
     provenance, source = _provenance(where, table)
     cost = _number(where, "cost", table["cost"], 0, 20)
@@ -339,6 +339,12 @@ def _read_card(where: str, table: object, name_of_set: str) -> Card:
     )
 
 
+def _tables(where: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise DataError(f"{where} must be a list of tables, not {value!r}")
+    return value
+
+
 def read_sets(paths: Iterable[Path]) -> CardSet:
     """Read set files in order; a die or card in a later file replaces one of the same name.
 
@@ -347,6 +353,7 @@ def read_sets(paths: Iterable[Path]) -> CardSet:
     """
     dice: dict[str, Die] = {}
     cards: dict[str, Card] = {}
+    files: dict[str, Path] = {}
     digest = hashlib.sha256()
     for path in paths:
         try:
@@ -358,13 +365,13 @@ def read_sets(paths: Iterable[Path]) -> CardSet:
         _keys(str(path), content, ("set", "name", "die", "card"), ("set",))
         name_of_set = _text(str(path), "set", content["set"])
         seen: set[str] = set()
-        for record in content.get("die", []):
+        for record in _tables(f"{path}: die", content.get("die", [])):
             die = _read_die(f"{path}: die", record)
             if die.name in seen:
                 raise DataError(f"{path}: the die {die.name!r} stands there twice")
             seen.add(die.name)
             dice[die.name] = die
-        for record in content.get("card", []):
+        for record in _tables(f"{path}: card", content.get("card", [])):
             card = _read_card(f"{path}: card", record, name_of_set)
             if card.name in seen and not any(card.name == name for name in dice):
                 raise DataError(f"{path}: the card {card.name!r} stands there twice")
@@ -372,11 +379,15 @@ def read_sets(paths: Iterable[Path]) -> CardSet:
             if card.die not in dice:
                 raise DataError(f"{path}: card {card.name!r}: there is no die of class {card.die!r}")
             cards[card.name] = card
+            files[card.name] = path
     made = CardSet(dice, cards, digest.hexdigest())
     for card in made.cards.values():  # a card that does not compile is an error now, not when it is dealt
-        for face in range(FACES):
-            compile_face(card, made.dice[card.die], face, made)
-        compile_anchored(card)
+        try:
+            for face in range(FACES):
+                compile_face(card, made.dice[card.die], face, made)
+            compile_anchored(card)
+        except DataError as error:
+            raise DataError(f"{files[card.name]}: {error}") from error
     return made
 
 

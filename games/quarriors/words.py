@@ -423,7 +423,7 @@ def _told(t: _Table, family: str, parts: dict[str, Any], seat: int) -> str:
     if family in ("capture", "discounted"):
         cost = t.cards[name].cost if family == "capture" else t.cards[name].discounted
         price = max(0, cost - int(t.pending.get("discount", 0)))
-        return f"captured {t.card(name)} for {price} Quiddity ({t.stock[name] - 1} left)"
+        return f"captured {t.card(name)} for {price} Quiddity ({count(t.stock[name] - 1, 'die', 'dice')} left)"
     if family == "creature":
         if doing == "defend":
             return ""

@@ -222,7 +222,10 @@ def _ask_march(t: _Table) -> str:
 
 def _ask_hand(t: _Table) -> str:
     held = sum(monster["held"] for monster in t.scene["mobs"][t.seat]["monsters"])
-    return f"Your monsters hold {held} cards, more than the hand limit allows: which one goes?"
+    return (
+        f"Your monsters hold {held} cards, more than the hand limit allows: which one goes? "
+        "(One after another in the order listed.)"
+    )
 
 
 def _ask_slot(t: _Table) -> str:

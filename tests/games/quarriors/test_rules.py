@@ -244,7 +244,20 @@ def test_bad_data(tmp_path):
         path.write_text(
             f'set = "mine"\n[[card]]\nname = "Odd"\nclass = "{die}"\ncost = 3\nprovenance = "reconstructed"\n{card}\n'
         )
-        with pytest.raises(DataError, match=words):
+        with pytest.raises(DataError, match=rf"set\.toml: .*{words}"):
+            SPEC.make_rules({"data": str(path)})
+    card = '[[card]]\nname = "{name}"\nclass = "Witching Hag"\ncost = 3\nprovenance = "reconstructed"\n{more}\n'
+    for content, words in (
+        ("die = 3", "die must be a list of tables, not 3"),
+        ('card = "x"', "card must be a list of tables, not 'x'"),
+        (card.format(name="Odd", more="effects = 3"), "'Odd': effects must be a list of tables"),
+        (card.format(name="Odd", more='anchored = {cost = 1, flavour = "light", effects = 3}'), "anchored: effects"),
+        (card.format(name="Odd", more='effects = [{on = "score", do = "glory", n = -1}]'), "n is -1"),
+        (card.format(name=r"\u001b[31mOdd", more=""), "must be text on one line"),
+        (card.format(name="", more=""), "must be text on one line"),
+    ):
+        path.write_text(f'set = "mine"\n{content}\n')
+        with pytest.raises(DataError, match=rf"set\.toml: .*{words}"):
             SPEC.make_rules({"data": str(path)})
     with pytest.raises(DataError, match="No such file"):
         SPEC.make_rules({"data": str(tmp_path / "none.toml")})
