@@ -1125,7 +1125,7 @@ def _check_whole(Rules rules):
 PARAMETERS = {
     "depth": Parameter(None, "deepest search, decisions and chance nodes", kind=int, low=1, high=PLIES),
     "nodes": Parameter(None, "end after so many nodes", kind=int, low=1),
-    "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6),
+    "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6, high=1e8),
     "pruning": Parameter("star2", "at chance nodes, under a limit", choices=("none", "star1", "star2")),
     "table": Parameter(1 << 20, "entries of the transposition table (32 bytes each) under a limit; 0: none",
                        low=0, high=1 << 32),

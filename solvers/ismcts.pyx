@@ -799,7 +799,7 @@ _LIMITS = {
                              kind=int, low=1),
     "nodes": Parameter(None, "end after so many simulations, each of which grows at most one node", kind=int, low=1),
     "depth": Parameter(None, "longest descent, decisions and chance nodes", kind=int, low=1),
-    "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6),
+    "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6, high=1e8),
 }
 _TREE = {
     "observer": Parameter("multiple", "whose information sets the nodes are: of the seat to move, or of the "

@@ -1496,7 +1496,7 @@ PARAMETERS = {
     "nodes": Parameter(
         None, "nodes of the graph, and no more simulations than that", kind=int, low=1),
     "depth": Parameter(None, "longest descent, decisions and chance nodes", kind=int, low=1),
-    "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6),
+    "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6, high=1e8),
     "c": Parameter(0.6, "exploration, in units of the utility range", low=0.0, high=1000.0),
     "threads": Parameter(1, "root-parallel threads, each with its share of the simulations", low=1, high=256),
     "transpositions": Parameter(True, "one node a state, however it is reached"),

@@ -453,7 +453,7 @@ PARAMETERS = {
     "simulations": Parameter(None, f"simulations a move; {DEFAULT_SIMULATIONS} where no limit is given",
                              kind=int, low=1),
     "nodes": Parameter(None, "the same as simulations, each of which descends once", kind=int, low=1),
-    "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6),
+    "seconds": Parameter(None, "wall-clock time a move", kind=float, low=1e-6, high=1e8),
     "epsilon": Parameter(0.4, "share of uniform exploration of the updated seat", low=0.0, high=1.0),
     "delta": Parameter(0.9, "share of simulations that aim at the information set to be decided", low=0.0, high=0.999),
     "play": Parameter("sample", "the move: drawn from the average strategy, or its likeliest action",

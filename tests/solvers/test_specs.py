@@ -127,6 +127,12 @@ def test_alias_stands_for_a_spec_by_game():
         specs.parse_spec("a", rules)
 
 
+@pytest.mark.parametrize("name", ["mcts", "ismcts", "smooth_uct", "oos", "expectimax"])
+def test_a_time_that_no_clock_can_hold_is_refused(name):
+    with pytest.raises(SpecError, match="seconds is '1e300'; allowed: number from 1e-06 up to 1e"):
+        specs.parse_spec(f"{name}(seconds=1e300)")
+
+
 def test_every_solver_is_described():
     for name, spec in specs.solver_specs().items():
         text = specs.describe(name)
