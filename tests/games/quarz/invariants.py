@@ -36,10 +36,10 @@ class Watch:
 
     def __init__(self, rules: Rules, position: Position, seen: Counter[str]) -> None:
         self.rules, self.position, self.seen = rules, position, seen
-        self.content = rules.content  # type: ignore[attr-defined]
-        self.board = rules.board  # type: ignore[attr-defined]
+        self.content = rules.content
+        self.board = rules.board
         self.printed = {monster.name: monster for monster in self.content.monsters}
-        self.now: Scene = rules.scene(position, -1)  # type: ignore[attr-defined]
+        self.now: Scene = rules.scene(position, -1)
         self.opened = False
         self.used: dict[int, int] = {}  # reaction tokens used since the own turn
         self.attack: tuple[Scene, int, int] | None = None  # before it, attacker, target
@@ -55,7 +55,7 @@ class Watch:
             self.offer(before, seat, position.legal_actions())
         position.apply_action(action)
         assert position.check() == 0
-        after = self.now = self.rules.scene(position, -1)  # type: ignore[attr-defined]
+        after = self.now = self.rules.scene(position, -1)
         self.standing(after)
         if not self.opened and after["doing"] == "favor":
             self.opening(after)

@@ -51,7 +51,7 @@ def differences(engine: Any, model: Any, path: str = "") -> list[str]:
 
 def scattered(rules: Rules, rng: random.Random) -> Position:
     """A position amid the game: monsters off their camps, tired, stunned, fed; floes, traps, any tile of time."""
-    content, board = rules.content, rules.board  # type: ignore[attr-defined]
+    content, board = rules.content, rules.board
     field = [list(cell) for cell in (board.altar, *board.shrines, *board.modifiable)]
     floes = [list(cell) for cell in board.impassable if rng.random() < 0.3]
     places = rng.sample(field + floes, len(field + floes))
@@ -105,7 +105,7 @@ def follow(position: Position, rng: random.Random, count: Counter[str], until: i
     stream, model, story = Stream(rng.randrange(2**31)), None, []
     rules = position.rules
     length = rules.parameters["length"] or ("medium" if rules.num_players() == 4 else "short")
-    game: dict[str, Any] = {"board": rules.board.name, "length": length}  # type: ignore[attr-defined]
+    game: dict[str, Any] = {"board": rules.board.name, "length": length}
     game |= {key: rules.parameters[key] for key in ("sight", "impassable_sight")}
     while not position.is_terminal() and count["decisions"] < until:
         if position.is_chance_node():
@@ -122,7 +122,7 @@ def follow(position: Position, rng: random.Random, count: Counter[str], until: i
                 model.answer(name)
             continue
         table, seat = position.to_dict(), position.current_player()
-        doing = rules.scene(position, -1)["doing"]  # type: ignore[attr-defined]
+        doing = rules.scene(position, -1)["doing"]
         if model is None and (
             (doing == "action" and table["turn"] is not None and seat == table["order"][table["turn"]])
             or (doing == "favor" and seat == table["order"][0] and table["turn"] is None)
