@@ -71,6 +71,12 @@ def simulation_limit(limit: Limit, otherwise: int) -> int | None:
     return min(counts, default=None)
 
 
+def check_seconds(seconds: float) -> None:
+    """Raises ParameterError unless seconds is above 0."""
+    if not seconds > 0:
+        raise ParameterError(f"seconds is {seconds}, it must be above 0")
+
+
 def run_for(solver: Any, seconds: float) -> int:
     """Iterations of a policy solver until that much time has passed, at least one; returns how many.
 
@@ -81,8 +87,7 @@ def run_for(solver: Any, seconds: float) -> int:
     Raises:
         ParameterError: seconds is out of range.
     """
-    if not seconds > 0:
-        raise ParameterError(f"seconds is {seconds}, it must be above 0")
+    check_seconds(seconds)
     began, start, step = time.perf_counter(), solver.iterations, 1
     while True:
         solver.run(step)

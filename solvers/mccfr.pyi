@@ -6,6 +6,7 @@ from solvers.contract import SolverSpec
 from solvers.policies import KeyedPolicy, TabularPolicy
 from solvers.tree import FlatTree
 
+DEFAULT_WALK_NODES: int
 WITHOUT_TREE: tuple[str, ...]
 SOLVERS: tuple[SolverSpec, ...]
 
@@ -34,6 +35,8 @@ class NativeMCCFR:
     epsilon: float
     iterations: int
     max_bytes: int
+    walk_nodes: int
+    visited: int
     seconds: float
     stream: Stream
     n_infosets: int
@@ -47,6 +50,7 @@ class NativeMCCFR:
         epsilon: float = 0.6,
         max_bytes: int = ...,
         when_full: str = "uniform",
+        walk_nodes: int = ...,
     ) -> None: ...
     def run(self, iterations: int) -> None: ...
     def run_for(self, seconds: float) -> int: ...

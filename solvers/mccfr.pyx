@@ -14,6 +14,12 @@ regrets in a table keyed by `info_key`, made as sets are met and never larger th
 once it is full, new sets are played uniformly (`when_full="uniform"`) or the run stops with a
 TooLargeError (`"stop"`), everything so far being kept.
 
+An external walk grows with every sequence of the player's own actions, so in a game of long turns it may
+be endless for all that anyone can wait. `NativeMCCFR` therefore keeps its open decisions on a stack of its
+own and can leave a walk at any of them: a signal, a deadline or the limit `walk_nodes` leaves it half-way,
+and the next run, or a checkpoint loaded, goes on inside it, bit for bit as if it had never stopped. What such
+a walk found out so far is in the tables, and in the average; `iterations` counts whole ones.
+
 Sources: Lanctot, Waugh, Zinkevich, Bowling, "Monte Carlo sampling for regret minimization in
 extensive games", NIPS 2009; Lanctot, "Monte Carlo sampling and regret minimization for equilibrium
 computation and decision-making in large extensive form games", PhD thesis, 2013.
@@ -29,28 +35,42 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from engine_ext.game cimport (
-    CHANCE, LEGAL_LIMIT, PLAYER_LIMIT, STATE_LIMIT, TERMINAL, GameOps, ops_info_key, ops_run_chance,
+    CHANCE, LEGAL_LIMIT, PLAYER_LIMIT, TERMINAL, GameOps, ops_info_key, ops_run_chance,
 )
 from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, Stream, rng_below, rng_combine, rng_double
+from solvers.common cimport StateBuffer
 from solvers.sequence_form cimport SequenceForm
 from solvers.tree cimport FlatTree, TreeTables, tree_sample
 
 from engine_ext.errors import ParameterError, SavedStateError, TooLargeError, UnsuitableGameError
 from solvers.best_response import nash_conv
-from solvers.budget import run_for
+from solvers.budget import batches, check_seconds, run_for
 from solvers.cfr import normalised
 from solvers.contract import Parameter, SolverSpec
 from solvers.policies import KeyedPolicy, TabularPolicy
 from solvers.saved import read_checkpoint, write_saved
 
 _KIND = "MCCFR checkpoint"
-_VERSION = 1
+_VERSION = 2
 _SAMPLING = ("external", "outcome")
 _WHEN_FULL = ("uniform", "stop")
 
 cdef enum:
     ARENA_BYTES = 1 << 26    # of one walk: states, policies and values of the open decisions
+    NOTHING = -1             # no record, no decision
+    LOOK_NODES = 1 << 12     # at least so many between two looks for signals
+    PATIENCE_NODES = 1 << 17  # a deadline lets the very first iteration be that long
+
+DEFAULT_WALK_NODES = 5_000_000     # a few seconds
+
+cdef enum Halt:       # why walking has ended for now
+    NOT_YET           # the walk is at its end; nothing stands against the next one
+    ENOUGH            # as many iterations or nodes as were asked for
+    TABLE_FULL        # and that is a reason to stop
+    LONG_WALK         # more nodes than a walk may have
+    LONG_GAME         # more decisions than the game said
+    DEEP_WALK         # no room for one more open decision
 
 
 cdef inline double positive_sum(const double *regret, int32_t count) noexcept nogil:
@@ -283,15 +303,13 @@ cdef class TreeMCCFR:
         """That many more iterations; Ctrl-C stops between two of them, with all state whole."""
         if not 0 <= iterations < 2**62:
             raise ParameterError(f"iterations is {iterations}, it must be 0 or more")
-        cdef int64_t left = iterations, size
+        cdef int64_t size
         cdef bint external = self.sampling == "external"
         began = time.perf_counter()
         try:
-            while left > 0:
-                size = min(left, 20_000)
+            for size in batches(iterations, None):
                 with nogil:
                     self.iterate(size, external)
-                left -= size
                 PyErr_CheckSignals()
         finally:
             self.seconds += time.perf_counter() - began
@@ -361,6 +379,38 @@ cdef inline double *totals_of(Record *record) noexcept nogil:
     return <double *>(record + 1) + record.count
 
 
+cdef struct Open:
+    # A decision of the walking player whose actions are being tried. Behind it in memory: double policy[count],
+    # double child[count], int32 ids[count] (padded to 8 bytes), the state. It holds places, no pointers, so
+    # that its bytes can be kept in a checkpoint.
+    int64_t below      # place in the arena of the open decision before; NOTHING where there is none
+    int64_t record     # place in the table; NOTHING where the set has no record
+    double own         # the player's own reach
+    double value       # of the actions tried so far
+    int32_t count
+    int32_t next       # index of the action to try next
+
+
+cdef inline double *policy_of(Open *open_) noexcept nogil:
+    return <double *>(open_ + 1)
+
+
+cdef inline double *child_of(Open *open_) noexcept nogil:
+    return <double *>(open_ + 1) + open_.count
+
+
+cdef inline int32_t *ids_of(Open *open_) noexcept nogil:
+    return <int32_t *>(<double *>(open_ + 1) + 2 * <int64_t>open_.count)
+
+
+cdef inline char *state_of(Open *open_) noexcept nogil:
+    return <char *>ids_of(open_) + 8 * ((open_.count + 1) // 2)
+
+
+cdef inline int64_t size_of_open(int32_t count, int32_t state_size) noexcept nogil:
+    return <int64_t>sizeof(Open) + 16 * <int64_t>count + 8 * ((count + 1) // 2) + ((state_size + 7) & ~7)
+
+
 cdef class _Table:
     """Information sets by (key, player), in one block of memory of fixed size."""
     cdef char *data          # records, one after another
@@ -419,16 +469,21 @@ cdef class _Table:
 
     cdef int fill(self, const uint8_t[::1] block) except -1:
         """Take over a block that `contents` gave, into an empty table."""
-        cdef int64_t at = 0
+        cdef int64_t at = 0, size
         cdef const Record *record
         cdef Record *made
         while at < block.shape[0]:
+            if at + <int64_t>sizeof(Record) > block.shape[0]:
+                raise SavedStateError("the table of a checkpoint ends within a record")
             record = <const Record *>&block[at]
+            size = sizeof(Record) + 2 * <int64_t>record.count * sizeof(double)
+            if not 0 < record.count <= LEGAL_LIMIT or at + size > block.shape[0]:
+                raise SavedStateError(f"the table of a checkpoint has a record of {record.count} actions")
             made = self.find(record.key, record.player, record.count, True)
             if made == NULL:
                 raise TooLargeError(f"the checkpoint's {block.shape[0]} bytes do not fit into {self.capacity}")
-            memcpy(regrets_of(made), &block[at + <int64_t>sizeof(Record)], 2 * record.count * sizeof(double))
-            at += sizeof(Record) + 2 * <int64_t>record.count * sizeof(double)
+            memcpy(regrets_of(made), &block[at + <int64_t>sizeof(Record)], size - <int64_t>sizeof(Record))
+            at += size
         return 0
 
     cdef keyed(self):
@@ -463,6 +518,7 @@ cdef struct NativeStep:
     int32_t mover
     double prob
     double others
+    double average     # weight of the policy there in the average; 0 where the mover is not averaged
 
 
 cdef class NativeMCCFR:
@@ -475,9 +531,12 @@ cdef class NativeMCCFR:
         epsilon: outcome sampling: how often the walking player explores, in (0, 1].
         max_bytes: memory of the regret table, at least 64 KB.
         when_full: uniform or stop, see the module's text.
+        walk_nodes: external sampling: most nodes (decisions and ends) of one walk, at least 1; a game with
+            larger walks is refused when one is met.
 
     Attributes:
-        iterations: iterations done, each one walk a player.
+        iterations: whole iterations done, each one walk a player.
+        visited: nodes of the walk that was left half-way; 0 where none was.
         n_infosets: information sets in the table.
         full: whether some set found no room.
 
@@ -493,15 +552,19 @@ cdef class NativeMCCFR:
     cdef readonly double epsilon
     cdef readonly int64_t iterations
     cdef readonly int64_t max_bytes
+    cdef public int64_t walk_nodes
+    cdef readonly int64_t visited
     cdef readonly double seconds
     cdef readonly Stream stream
     cdef _Table table
     cdef _Table fixed          # not null: everyone but `responder` plays this table's averages
     cdef int32_t responder
-    cdef char *arena           # open walks' states, policies and values
+    cdef int32_t seat          # whose walk is open, or comes next
+    cdef char *arena           # the open decisions of that walk, one after the other
+    cdef int64_t top           # place of the last of them; NOTHING while no walk is open
+    cdef int64_t arena_used    # bytes
     cdef NativeStep *path
     cdef int32_t path_room
-    cdef bint overflow         # a walk was deeper than the arena
     cdef int32_t ids[LEGAL_LIMIT]
     cdef double policy[LEGAL_LIMIT]
 
@@ -513,7 +576,8 @@ cdef class NativeMCCFR:
         free(self.arena)
         free(self.path)
 
-    def __init__(self, game, *, sampling="external", seed=0, epsilon=0.6, max_bytes=1 << 30, when_full="uniform"):
+    def __init__(self, game, *, sampling="external", seed=0, epsilon=0.6, max_bytes=1 << 30, when_full="uniform",
+                 walk_nodes=DEFAULT_WALK_NODES):
         for name, value, allowed in (("sampling", sampling, _SAMPLING), ("when_full", when_full, _WHEN_FULL)):
             if value not in allowed:
                 raise ParameterError(f"{name} is {value!r}, allowed are {', '.join(allowed)}")
@@ -521,6 +585,8 @@ cdef class NativeMCCFR:
             raise ParameterError(f"epsilon is {epsilon}, it must be above 0 and at most 1")
         if not 1 << 16 <= max_bytes <= 1 << 34:
             raise ParameterError(f"max_bytes is {max_bytes}, allowed are {1 << 16} to {1 << 34}")
+        if not 1 <= walk_nodes < 2**62:
+            raise ParameterError(f"walk_nodes is {walk_nodes}, it must be at least 1")
         self.start = game.initial_position() if isinstance(game, Rules) else game.clone()
         self.rules = self.start.rules
         if sampling == "external" and self.rules.cyclic:
@@ -528,9 +594,11 @@ cdef class NativeMCCFR:
                 f"{self.rules.name}: a state may come again in one game, so external sampling, which tries every "
                 f"action, would not end; use outcome sampling")
         self.sampling, self.when_full, self.epsilon, self.max_bytes = sampling, when_full, epsilon, max_bytes
+        self.walk_nodes = walk_nodes
         self.stream = Stream(seed)
         self.table = _Table(max_bytes)
         self.responder = -1
+        self.top = NOTHING
         self.arena = <char *>malloc(ARENA_BYTES)
         self.path_room = min(self.start.ops.max_decisions, 1 << 20) + 1
         self.path = <NativeStep *>malloc(self.path_room * sizeof(NativeStep))
@@ -562,30 +630,31 @@ cdef class NativeMCCFR:
         else:
             self.play(NULL, count, policy)
 
-    cdef double external(self, void *state, int32_t player, int32_t averaged, double own, char *arena,
-                         Rng *rng) noexcept nogil:
-        """The player's sampled value; `state` is used up."""
+    # ---- external sampling ------------------------------------------------------------------
+
+    cdef bint descend(self, void *state, int32_t player, int32_t averaged, double own, double *value,
+                      Rng *rng) noexcept nogil:
+        """Sample what others and chance do until the player is to move, and open that decision: True; or
+        until the game ends: False, with the player's utility in `value`. `state` is used up."""
         cdef const GameOps *ops = self.start.ops
         cdef const void *tables = self.start.tables
         cdef double returns[PLAYER_LIMIT]
         cdef Record *record
-        cdef double *policy
-        cdef double *child
-        cdef int32_t *ids
-        cdef char *scratch
         cdef uint64_t key
-        cdef double value
         cdef int32_t mover, count, a
         while True:
             ops_run_chance(ops, tables, state, rng)
             mover = ops.turn(tables, state)
+            self.visited += 1
             if mover == TERMINAL:
                 ops.returns(tables, state, returns)
-                return returns[player]
+                value[0] = returns[player]
+                return False
             count = ops.legal(tables, state, self.ids)
             key = ops_info_key(ops, tables, state, mover)
             if mover == player:
-                break
+                self.open(state, key, player, count, own)
+                return True
             if self.fixed is not None:
                 self.play_fixed(key, mover, count, self.policy)
             else:
@@ -595,51 +664,106 @@ cdef class NativeMCCFR:
                     for a in range(count):
                         totals_of(record)[a] += self.policy[a]
             ops.apply(tables, state, self.ids[draw(self.policy, count, rng)])
-        record = self.table.find(key, mover, count, True)
-        policy = <double *>arena
-        child = policy + count
-        ids = <int32_t *>(child + count)
-        scratch = <char *>(ids + count + (count & 1))
-        if scratch + ((ops.state_size + 7) & ~7) + 64 * count > self.arena + ARENA_BYTES:
-            self.overflow = True
-            return 0.0
-        memcpy(ids, self.ids, count * sizeof(int32_t))
-        self.play(record, count, policy)
-        value = 0.0
-        for a in range(count):
-            memcpy(scratch, state, ops.state_size)
-            ops.apply(tables, scratch, ids[a])
-            child[a] = self.external(scratch, player, averaged, own * policy[a],
-                                     scratch + ((ops.state_size + 7) & ~7), rng)
-            value += policy[a] * child[a]
-        if record != NULL:
-            for a in range(count):
-                regrets_of(record)[a] += child[a] - value
-            if averaged == player:
-                for a in range(count):
-                    totals_of(record)[a] += own * policy[a]
-        return value
 
-    cdef void outcome(self, void *state, int32_t player, int32_t averaged, Rng *rng) noexcept nogil:
+    cdef void open(self, const void *state, uint64_t key, int32_t player, int32_t count, double own) noexcept nogil:
+        """Put a decision of the walking player, whose legal actions are in `ids`, onto the stack."""
+        cdef Record *record = self.table.find(key, player, count, True)
+        cdef Open *open_ = <Open *>(self.arena + self.arena_used)
+        open_.below = self.top
+        open_.record = NOTHING if record == NULL else <char *>record - self.table.data
+        open_.own, open_.value, open_.count, open_.next = own, 0.0, count, 0
+        self.play(record, count, policy_of(open_))
+        memcpy(ids_of(open_), self.ids, count * sizeof(int32_t))
+        memcpy(state_of(open_), state, self.start.ops.state_size)
+        self.top = self.arena_used
+        self.arena_used += size_of_open(count, self.start.ops.state_size)
+
+    cdef void close(self, Open *open_, int32_t player, int32_t averaged) noexcept nogil:
+        """All actions of the decision on top were tried: learn, and hand its value down."""
+        cdef Record *record
+        cdef Open *below
+        cdef int32_t a
+        if open_.record != NOTHING:
+            record = <Record *>(self.table.data + open_.record)
+            for a in range(open_.count):
+                regrets_of(record)[a] += child_of(open_)[a] - open_.value
+            if averaged == player:     # a game for one, or a responder: nobody else passes its nodes
+                for a in range(open_.count):
+                    totals_of(record)[a] += open_.own * policy_of(open_)[a]
+        self.arena_used = self.top
+        self.top = open_.below
+        if self.top != NOTHING:
+            below = <Open *>(self.arena + self.top)
+            self.credit(below, open_.value)
+
+    cdef inline void credit(self, Open *open_, double value) noexcept nogil:
+        """The action tried last brought this value."""
+        cdef int32_t a = open_.next - 1
+        child_of(open_)[a] = value
+        open_.value += policy_of(open_)[a] * value
+
+    cdef Halt walk(self, int32_t player, int32_t averaged, int64_t nodes, Rng *rng) noexcept nogil:
+        """Go on with the player's walk, or begin it, until its end (NOT_YET) or for about so many nodes."""
+        cdef StateBuffer buffer
+        cdef void *state = buffer.bytes
+        cdef const GameOps *ops = self.start.ops
+        cdef int64_t last = self.visited + nodes, room = size_of_open(ops.max_legal, ops.state_size)
+        cdef Open *open_
+        cdef double value = 0.0
+        if self.top == NOTHING:
+            self.visited = self.arena_used = 0
+            last = nodes
+            memcpy(state, self.start.state, ops.state_size)
+            if not self.descend(state, player, averaged, 1.0, &value, rng):
+                return NOT_YET
+        while self.top != NOTHING:
+            open_ = <Open *>(self.arena + self.top)
+            if open_.next == open_.count:
+                self.close(open_, player, averaged)
+                continue
+            # Here, and only here, a walk can be left: the stack says all of it.
+            if self.visited >= last:
+                return ENOUGH
+            if self.visited >= self.walk_nodes:
+                return LONG_WALK
+            if self.arena_used + room > ARENA_BYTES:
+                return DEEP_WALK
+            memcpy(state, state_of(open_), ops.state_size)
+            ops.apply(self.start.tables, state, ids_of(open_)[open_.next])
+            open_.next += 1
+            if not self.descend(state, player, averaged, open_.own * policy_of(open_)[open_.next - 1], &value, rng):
+                self.credit(open_, value)
+        return NOT_YET
+
+    # ---- outcome sampling -------------------------------------------------------------------
+
+    cdef Halt outcome(self, int32_t player, int32_t averaged, Rng *rng) noexcept nogil:
+        """One sampled game, and what it teaches the player and the averaged one: nothing before its end."""
+        cdef StateBuffer buffer
+        cdef void *state = buffer.bytes
         cdef const GameOps *ops = self.start.ops
         cdef const void *tables = self.start.tables
         cdef double returns[PLAYER_LIMIT]
         cdef double reach[PLAYER_LIMIT]
-        cdef double others = 1.0, sampled = 1.0, tail = 1.0, weight, prob
-        cdef int32_t mover, count, a, depth = 0
+        cdef double others = 1.0, sampled = 1.0, tail = 1.0, weight, prob, average
+        cdef int32_t mover, count, a, i, depth = 0
         cdef Record *record
         cdef NativeStep *step
         cdef uint64_t key
+        memcpy(state, self.start.state, ops.state_size)
+        self.visited = 0
         for a in range(ops.n_players):
             reach[a] = 1.0
         while True:
             ops_run_chance(ops, tables, state, rng)
             mover = ops.turn(tables, state)
+            self.visited += 1
             if mover == TERMINAL:
                 break
             if depth == self.path_room:
-                self.overflow = True
-                return
+                self.visited = 0
+                return LONG_GAME
+            average = 0.0
             count = ops.legal(tables, state, self.ids)
             key = ops_info_key(ops, tables, state, mover)
             record = NULL
@@ -649,9 +773,7 @@ cdef class NativeMCCFR:
                 record = self.table.find(key, mover, count, True)
                 self.play(record, count, self.policy)
                 if mover == averaged and record != NULL:
-                    weight = reach[mover] / sampled
-                    for a in range(count):
-                        totals_of(record)[a] += weight * self.policy[a]
+                    average = reach[mover] / sampled
             if mover == player and rng_double(rng) < self.epsilon:
                 a = rng_below(rng, count)
             else:
@@ -659,7 +781,7 @@ cdef class NativeMCCFR:
             prob = self.policy[a]
             step = &self.path[depth]
             step.record, step.count, step.action, step.mover, step.prob = record, count, a, mover, prob
-            step.others = others
+            step.others, step.average = others, average
             depth += 1
             reach[mover] *= prob
             if mover == player:
@@ -669,6 +791,12 @@ cdef class NativeMCCFR:
                 others *= prob
             ops.apply(tables, state, self.ids[a])
         ops.returns(tables, state, returns)
+        for i in range(depth):
+            step = &self.path[i]
+            if step.average > 0.0:
+                match(regrets_of(step.record), step.count, self.policy)
+                for a in range(step.count):
+                    totals_of(step.record)[a] += step.average * self.policy[a]
         weight = returns[player] / sampled
         while depth > 0:
             depth -= 1
@@ -679,59 +807,108 @@ cdef class NativeMCCFR:
                 regrets_of(step.record)[step.action] += weight * step.others * tail
             tail *= step.prob
 
-    cdef int64_t iterate(self, int64_t count, bint external, bint stop) noexcept nogil:
-        """Up to `count` iterations; fewer where the table is full and that is a reason to stop."""
-        cdef unsigned char state[STATE_LIMIT]
-        cdef int32_t player, averaged, n = self.start.ops.n_players
-        cdef int64_t done = 0
+        return NOT_YET
+
+    # ---- running ----------------------------------------------------------------------------
+
+    cdef Halt iterate(self, int64_t count, int64_t nodes, bint external, bint stop) noexcept nogil:
+        """Up to `count` iterations or about `nodes` nodes; says what ended them."""
+        cdef int32_t averaged, n = self.start.ops.n_players
+        cdef int64_t last = self.iterations + count, before
+        cdef Halt halt = NOT_YET
         cdef Rng rng = self.stream.rng
-        while done < count and not self.overflow and not (stop and self.table.full):
-            for player in range(n):
-                if self.responder >= 0 and player != self.responder:
-                    continue
-                averaged = player if self.responder >= 0 else (player + 1) % n
-                memcpy(state, self.start.state, self.start.ops.state_size)
+        while self.iterations < last and halt == NOT_YET:
+            if stop and self.table.full and self.top == NOTHING and self.seat == 0:
+                halt = TABLE_FULL
+                break
+            if self.responder < 0 or self.seat == self.responder:
+                averaged = self.seat if self.responder >= 0 else (self.seat + 1) % n
+                before = self.visited if self.top != NOTHING else 0
                 if external:
-                    self.external(state, player, averaged, 1.0, self.arena, &rng)
+                    halt = self.walk(self.seat, averaged, nodes, &rng)
                 else:
-                    self.outcome(state, player, averaged, &rng)
-            done += 1
-        self.iterations += done
+                    halt = self.outcome(self.seat, averaged, &rng)
+                nodes -= self.visited - before
+                if halt != NOT_YET:
+                    break
+                self.visited = 0
+            self.seat += 1
+            if self.seat == n:
+                self.seat = 0
+                self.iterations += 1
+            if nodes <= 0:
+                halt = ENOUGH
         self.stream.rng = rng
-        return done
+        return halt
+
+    cdef object _go_on(self, int64_t count, int64_t nodes):
+        """As `iterate`, open to signals; raises what stands against going on."""
+        cdef bint external = self.sampling == "external", stop = self.when_full == "stop"
+        cdef Halt halt
+        with nogil:
+            halt = self.iterate(count, nodes, external, stop)
+        PyErr_CheckSignals()
+        name, so_far = self.rules.name, f"after {self.iterations} whole iterations"
+        if halt == LONG_WALK:
+            raise TooLargeError(
+                f"{name}: a walk of external sampling, which tries every action of one player, visited {self.visited} "
+                f"nodes and was not at its end {so_far}; {self.walk_nodes} are allowed (walk_nodes). Use mccfr_os, "
+                "which samples one game at a time")
+        if halt == DEEP_WALK:
+            raise TooLargeError(
+                f"{name}: a walk of external sampling has more decisions open at once than {ARENA_BYTES >> 20} MB "
+                f"hold ({self.visited} nodes visited, {so_far}). Use mccfr_os, which samples one game at a time")
+        if halt == LONG_GAME:
+            raise TooLargeError(f"{name}: a game of more than {self.path_room - 1} decisions was met {so_far}; it "
+                                "is left out")
+        if halt == TABLE_FULL:
+            raise TooLargeError(f"{name}: the table of {self.max_bytes} bytes is full with {self.table.n_records} "
+                                f"information sets {so_far}")
 
     def run(self, iterations):
-        """That many more iterations; Ctrl-C stops between two of them, with all state whole.
+        """That many more whole iterations; signals (Ctrl-C) are heard within walks, see the module's text.
 
         Raises:
-            TooLargeError: the table is full and `when_full` is stop.
+            TooLargeError: a walk has more than `walk_nodes` nodes; or the table is full and `when_full` is
+                stop. Everything so far is kept, and can be saved.
         """
         if not 0 <= iterations < 2**62:
             raise ParameterError(f"iterations is {iterations}, it must be 0 or more")
-        cdef int64_t left = iterations, size
-        cdef bint external = self.sampling == "external", stop = self.when_full == "stop"
+        cdef int64_t last = self.iterations + <int64_t>iterations, nodes
         began = time.perf_counter()
         try:
-            while left > 0:
-                size = min(left, 1000)
-                with nogil:
-                    self.iterate(size, external, stop)
-                left -= size
-                if self.overflow:
-                    self.overflow = False
-                    raise TooLargeError(f"{self.rules.name}: a game of more than {self.path_room} decisions, or a walk "
-                                        f"that needs more than {ARENA_BYTES} bytes; use outcome sampling")
-                if stop and self.table.full:
-                    raise TooLargeError(
-                        f"{self.rules.name}: the table of {self.max_bytes} bytes is full with {self.table.n_records} "
-                        f"information sets after {self.iterations} iterations")
-                PyErr_CheckSignals()
+            for nodes in batches(None, None):
+                if self.iterations >= last:
+                    break
+                self._go_on(last - self.iterations, max(nodes, LOOK_NODES))
         finally:
             self.seconds += time.perf_counter() - began
 
     def run_for(self, seconds):
-        """Iterations until that much time has passed, at least one; returns how many."""
-        return run_for(self, seconds)
+        """Iterations until that much time has passed; returns how many.
+
+        Raises:
+            ParameterError: seconds is out of range.
+            TooLargeError: as `run`; or the time was over within the first iteration of all. Everything
+                so far is kept.
+        """
+        check_seconds(seconds)
+        cdef int64_t start = self.iterations, nodes, walked = 0
+        began = time.perf_counter()
+        try:
+            for nodes in batches(None, seconds):
+                self._go_on(2**61, nodes)
+            while not self.iterations and walked < PATIENCE_NODES:
+                self._go_on(1, LOOK_NODES)
+                walked += LOOK_NODES
+        finally:
+            self.seconds += time.perf_counter() - began
+        if not self.iterations:
+            raise TooLargeError(
+                f"{self.rules.name}: the first iteration of {self.sampling} sampling was not at its end after "
+                f"{seconds} seconds, {self.visited} nodes into a walk. Give more time, or use mccfr_os, which samples "
+                "one game at a time")
+        return int(self.iterations - start)
 
     def average_policy(self):
         """The average policy of the sets in the table, a KeyedPolicy."""
@@ -757,47 +934,55 @@ cdef class NativeMCCFR:
         if games < 2:
             raise ParameterError(f"games is {games}, it must be at least 2")
         cdef NativeMCCFR other = NativeMCCFR(self.start, sampling=self.sampling, seed=seed, epsilon=self.epsilon,
-                                             max_bytes=self.max_bytes)
+                                             max_bytes=self.max_bytes, walk_nodes=self.walk_nodes)
         other.fixed, other.responder = self.table, player
         other.run(iterations)
         return other._play_out(player, games)
 
     def _play_out(self, int32_t player, int64_t games):
-        cdef unsigned char state[STATE_LIMIT]
+        cdef double mean = 0.0, spread = 0.0, delta, utility
+        cdef int64_t done = 0, size, _i
+        cdef Rng rng = self.stream.rng
+        for size in batches(games, None):
+            with nogil:
+                for _i in range(size):
+                    done += 1
+                    utility = self.play_game(player, &rng)
+                    delta = utility - mean
+                    mean += delta / <double>done
+                    spread += delta * (utility - mean)
+            PyErr_CheckSignals()
+        self.stream.rng = rng
+        return mean, 1.96 * (spread / <double>(games - 1) / <double>games) ** 0.5
+
+    cdef double play_game(self, int32_t player, Rng *rng) noexcept nogil:
+        """The player's utility in one game of its average policy against the fixed table's."""
+        cdef StateBuffer buffer
+        cdef void *state = buffer.bytes
         cdef const GameOps *ops = self.start.ops
         cdef const void *tables = self.start.tables
         cdef double returns[PLAYER_LIMIT]
-        cdef double mean = 0.0, spread = 0.0, delta
         cdef int32_t mover, count
-        cdef int64_t i
         cdef uint64_t key
         cdef Record *record
-        cdef Rng rng = self.stream.rng
-        with nogil:
-            for i in range(games):
-                memcpy(state, self.start.state, ops.state_size)
-                while True:
-                    ops_run_chance(ops, tables, state, &rng)
-                    mover = ops.turn(tables, state)
-                    if mover == TERMINAL:
-                        break
-                    count = ops.legal(tables, state, self.ids)
-                    key = ops_info_key(ops, tables, state, mover)
-                    if mover == player:
-                        record = self.table.find(key, mover, count, False)
-                        if record != NULL:
-                            match(totals_of(record), count, self.policy)
-                        else:
-                            self.play(NULL, count, self.policy)
-                    else:
-                        self.play_fixed(key, mover, count, self.policy)
-                    ops.apply(tables, state, self.ids[draw(self.policy, count, &rng)])
+        memcpy(state, self.start.state, ops.state_size)
+        while True:
+            ops_run_chance(ops, tables, state, rng)
+            mover = ops.turn(tables, state)
+            if mover == TERMINAL:
                 ops.returns(tables, state, returns)
-                delta = returns[player] - mean
-                mean += delta / <double>(i + 1)
-                spread += delta * (returns[player] - mean)
-        self.stream.rng = rng
-        return mean, 1.96 * (spread / <double>(games - 1) / <double>games) ** 0.5
+                return returns[player]
+            count = ops.legal(tables, state, self.ids)
+            key = ops_info_key(ops, tables, state, mover)
+            if mover == player:
+                record = self.table.find(key, mover, count, False)
+                if record != NULL:
+                    match(totals_of(record), count, self.policy)
+                else:
+                    self.play(NULL, count, self.policy)
+            else:
+                self.play_fixed(key, mover, count, self.policy)
+            ops.apply(tables, state, self.ids[draw(self.policy, count, rng)])
 
     def nash_conv_bound(self, *, iterations, games, seed=0):
         """A sampled lower bound on NashConv, for zero-sum games: (mean, half width of its 95 % interval).
@@ -820,11 +1005,35 @@ cdef class NativeMCCFR:
                 "max_bytes": self.max_bytes, "game": self.start.to_bytes().hex()}
 
     def save(self, path):
-        """Write a checkpoint from which a run continues bit for bit."""
+        """Write a checkpoint from which a run continues bit for bit, within a walk too."""
         meta = {"setting": self._setting(), "iterations": self.iterations, "seconds": self.seconds,
-                "name": self.rules.name, "full": bool(self.table.full),
-                "stream": [str(word) for word in self.stream.state]}
-        write_saved(path, _KIND, _VERSION, meta, {"table": self.table.contents()})
+                "name": self.rules.name, "full": bool(self.table.full), "seat": self.seat, "visited": self.visited,
+                "top": self.top, "stream": [str(word) for word in self.stream.state]}
+        write_saved(path, _KIND, _VERSION, meta, {"table": self.table.contents(), "open": self._open_decisions()})
+
+    cdef _open_decisions(self):
+        """The bytes of the stack of an open walk, uint8[arena_used]; none where no walk is open."""
+        out = np.zeros(self.arena_used if self.top != NOTHING else 0, dtype=np.uint8)
+        cdef uint8_t[::1] view = out
+        if len(out):
+            memcpy(&view[0], self.arena, len(out))
+        return out
+
+    cdef bint _is_stack(self, const uint8_t[::1] block, int64_t top, int64_t table_bytes):
+        """Whether bytes are a stack of open decisions over a table of this size."""
+        cdef int64_t end = block.shape[0]
+        cdef const Open *open_
+        cdef int32_t begun = 0     # actions tried or being tried: none need be in the decision on top
+        while top != NOTHING:
+            if not (0 <= top and top % 8 == 0 and top + <int64_t>sizeof(Open) <= end):
+                return False
+            open_ = <const Open *>&block[top]
+            if not (0 < open_.count <= self.start.ops.max_legal and begun <= open_.next <= open_.count
+                    and top + size_of_open(open_.count, self.start.ops.state_size) == end
+                    and NOTHING <= open_.record < table_bytes):
+                return False
+            end, top, begun = top, open_.below, 1
+        return end == 0
 
     def load(self, path):
         """Continue from a checkpoint, its random stream included.
@@ -833,10 +1042,20 @@ cdef class NativeMCCFR:
             SavedStateError: damaged, or of another game or setting; nothing has changed then.
         """
         meta, arrays = read_checkpoint(path, _KIND, _VERSION, self._setting(), self.rules.name)
+        cdef const uint8_t[::1] stack = arrays["open"]
         cdef _Table table = _Table(self.max_bytes)
-        table.fill(arrays["table"])
+        try:
+            table.fill(arrays["table"])
+        except SavedStateError as error:
+            raise SavedStateError(f"{path}: {error}") from error
+        if (not 0 <= meta["seat"] < self.start.ops.n_players or stack.shape[0] > ARENA_BYTES
+                or not self._is_stack(stack, meta["top"], table.used)):
+            raise SavedStateError(f"{path}: not a whole checkpoint")
         table.full = meta["full"]
         self.table = table
+        self.arena_used, self.top, self.seat, self.visited = len(stack), meta["top"], meta["seat"], meta["visited"]
+        if self.arena_used:
+            memcpy(self.arena, &stack[0], self.arena_used)
         self.stream.state = tuple(int(word) for word in meta["stream"])
         self.iterations, self.seconds = meta["iterations"], meta["seconds"]
 
@@ -852,6 +1071,8 @@ def _maker(sampling):
         options = {key: parameters[key] for key in ("seed", "epsilon") if key in parameters}
         if isinstance(game, FlatTree):
             return TreeMCCFR(game, sampling=sampling, **options)
+        if "walk_nodes" in parameters:
+            options["walk_nodes"] = parameters["walk_nodes"]
         return NativeMCCFR(game, sampling=sampling, max_bytes=parameters["megabytes"] << 20,
                            when_full=parameters["when_full"], **options)
     return make
@@ -871,7 +1092,10 @@ WITHOUT_TREE = ("mccfr_es", "mccfr_os")   # whose `make` takes Rules as well as 
 SOLVERS = (
     SolverSpec(
         name="mccfr_es", kind="policy", summary="CFR that samples everyone but the player it updates.",
-        source="Lanctot et al., NIPS 2009, external sampling", make=_maker("external"), parameters=dict(_COMMON),
+        source="Lanctot et al., NIPS 2009, external sampling", make=_maker("external"),
+        parameters={**_COMMON, "walk_nodes": Parameter(
+            DEFAULT_WALK_NODES, "without a tree: most nodes of one walk; a game with larger ones is refused",
+            low=1, high=10**15)},
     ),
     SolverSpec(
         name="mccfr_os", kind="policy", summary="CFR that samples one game at a time.",

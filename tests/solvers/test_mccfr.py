@@ -12,6 +12,8 @@ from solvers.best_response import expected_values, nash_conv
 from solvers.extraction import as_game, extract
 from solvers.mccfr import NativeMCCFR, TreeMCCFR
 from solvers.policies import KeyedPolicy, TabularPolicy
+from solvers.saved import read_saved, write_saved
+from tests.signals import stopped_after
 
 SAMPLING = ("external", "outcome")
 
@@ -132,6 +134,113 @@ def test_resuming_equals_not_stopping(tmp_path, sampling):
         assert resumed.stream.state == whole.stream.state
 
 
+def contents(solver):
+    """All that a run without a tree has learnt, and where its randomness stands."""
+    policy = solver.average_policy()
+    regrets = policy.keys, policy.players, policy._probabilities
+    return *(array.tolist() for array in regrets), solver.iterations, solver.stream.state
+
+
+def long_walks(**options):
+    """External sampling of a game whose walks have some hundred nodes."""
+    rules = games.spec("quarz").make_rules({"scenario": "favor_duel"})
+    return NativeMCCFR(rules, seed=4, max_bytes=1 << 22, **options)
+
+
+def test_a_walk_left_half_way_goes_on_as_if_it_had_never_stopped(tmp_path):
+    whole = long_walks()
+    whole.run(20)
+    left, loaded = long_walks(walk_nodes=7), long_walks()
+    with pytest.raises(TooLargeError, match=r"visited \d+ nodes .* 7 are allowed .* mccfr_os"):
+        left.run(20)
+    assert left.visited >= 7
+    assert left.iterations == 0
+    for allowed in (8, 20, 50):  # again and again, each time deeper into a walk
+        with pytest.raises(TooLargeError):
+            left.run(20)
+        left.save(tmp_path / "checkpoint")
+        left.walk_nodes = allowed
+    loaded.load(tmp_path / "checkpoint")
+    assert (loaded.visited, loaded.iterations) == (left.visited, left.iterations)
+    for solver in (left, loaded):
+        solver.walk_nodes = whole.walk_nodes
+        solver.run(20 - solver.iterations)
+        assert contents(solver) == contents(whole)
+
+
+def test_a_signal_is_heard_within_a_walk_and_nothing_is_lost(tmp_path):
+    """The first walk of a whole game of Quarriors has no end that anyone could wait for."""
+    rules = games.spec("quarriors").make_rules()
+    solver, again = (NativeMCCFR(rules, seed=1, max_bytes=1 << 24, walk_nodes=10**15) for _ in range(2))
+    with stopped_after(0.2):
+        solver.run(1)
+    assert solver.iterations == 0
+    assert solver.visited > 0
+    solver.save(tmp_path / "checkpoint")
+    again.load(tmp_path / "checkpoint")
+    for each in (solver, again):
+        each.walk_nodes = each.visited + 20_000
+        with pytest.raises(TooLargeError):
+            each.run(1)
+    assert contents(again) == contents(solver)
+    assert again.visited == solver.visited
+
+
+@pytest.mark.parametrize("sampling", SAMPLING)
+def test_a_signal_between_games_leaves_a_run_that_resumes_bit_for_bit(tmp_path, sampling):
+    for make in (
+        lambda: TreeMCCFR(extract("leduc_poker"), sampling=sampling, seed=9),
+        lambda: NativeMCCFR(as_game("leduc_poker"), sampling=sampling, seed=9, max_bytes=1 << 22),
+    ):
+        stopped, resumed, whole = make(), make(), make()
+        with stopped_after(0.05):
+            stopped.run(10**9)
+        stopped.save(tmp_path / "checkpoint")
+        resumed.load(tmp_path / "checkpoint")
+        resumed.run(50)
+        whole.run(stopped.iterations + 50)
+        assert resumed.stream.state == whole.stream.state
+        mine, other = resumed.average_policy(), whole.average_policy()
+        name = "probabilities" if isinstance(mine, TabularPolicy) else "_probabilities"
+        assert np.array_equal(getattr(mine, name), getattr(other, name))
+
+
+def test_a_deadline_is_kept_within_walks():
+    rules = games.spec("quarriors").make_rules()
+    solver = NativeMCCFR(rules, seed=1, max_bytes=1 << 24, walk_nodes=10**15)
+    with pytest.raises(TooLargeError, match=r"first iteration .* after 0\.001 seconds, \d+ nodes into a walk"):
+        solver.run_for(0.001)
+    assert 0 < solver.visited < 10_000_000
+    quick = NativeMCCFR(kuhn(), seed=1)
+    assert quick.run_for(1e-9) >= 1  # however short the time, there is a first iteration
+    with pytest.raises(ParameterError, match="seconds"):
+        quick.run_for(0)
+
+
+def test_a_checkpoint_that_contradicts_itself_is_refused(tmp_path):
+    """As written by a program that has gone astray, its checksum being right."""
+    solver = long_walks(walk_nodes=50)
+    with pytest.raises(TooLargeError):
+        solver.run(20)
+    solver.save(tmp_path / "good")
+    meta, arrays = read_saved(tmp_path / "good", "MCCFR checkpoint", 2)
+    table, stack = arrays["table"], arrays["open"]
+    assert len(stack)
+    miscounted = table.copy()
+    miscounted[12:16] = 0xFF  # the first record's number of actions
+    for changed in (
+        {"table": table[:-8], "open": stack},
+        {"table": miscounted, "open": stack},
+        {"table": table, "open": stack[:-8]},
+        {"table": table, "open": np.concatenate([stack, stack])},
+        {"table": table[:0], "open": stack},
+    ):
+        write_saved(tmp_path / "bad", "MCCFR checkpoint", 2, meta, changed)
+        with pytest.raises(SavedStateError, match="bad"):
+            solver.load(tmp_path / "bad")
+    solver.load(tmp_path / "good")
+
+
 def test_foreign_and_damaged_checkpoints_are_refused(tmp_path):
     path = tmp_path / "checkpoint"
     solver = NativeMCCFR(kuhn(), seed=1, max_bytes=1 << 20)
@@ -189,6 +298,7 @@ def test_refusals_and_bad_parameters():
         ({"epsilon": 0.0}, "epsilon"),
         ({"max_bytes": 10}, "max_bytes"),
         ({"when_full": "grow"}, "when_full"),
+        ({"walk_nodes": 0}, "walk_nodes"),
     ):
         with pytest.raises(ParameterError, match=text):
             NativeMCCFR(kuhn(), **options)
