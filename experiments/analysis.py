@@ -15,6 +15,7 @@ from engine_ext.errors import ResultsError
 from experiments import arena, ratings
 from experiments.config import ArenaConfig
 from experiments.ratings import Estimate
+from experiments.sequential import SequentialTest, Watch, score
 from experiments.store import Store
 
 
@@ -57,6 +58,7 @@ class ArenaSummary:
         better: [n, n] probability that the row's bot is the stronger; None where nobody met.
         seat_shares: by seat, win share of whoever sat there.
         mean_decisions: of a game.
+        test: the sequential test; None where the arena has none.
     """
 
     config: ArenaConfig
@@ -70,6 +72,7 @@ class ArenaSummary:
     better: NDArray[np.float64] | None
     seat_shares: list[Estimate]
     mean_decisions: float
+    test: SequentialTest | None = None
 
     @property
     def rated(self) -> bool:
@@ -82,14 +85,9 @@ class ArenaSummary:
         return self.games == self.expected
 
 
-def expected_games(config: ArenaConfig, n_players: int) -> int:
-    """Games of an arena in all."""
-    meetings = arena.lineups(len(config.bots), n_players)
-    return config.deals * sum(len(arena.seatings(lineup)) for lineup in meetings)
-
-
 @dataclass(frozen=True)
 class _Result:
+    key: str
     deal: int
     bots: tuple[int, ...]
     utilities: tuple[float, ...]
@@ -98,11 +96,18 @@ class _Result:
 
 def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) -> ArenaSummary | None:
     """The standings of one arena; None before its first game."""
-    prefix = f"arena{number}/"
+    prefix = arena.prefix(number)
     results = list(_results(config, prefix, store))
     if not results:
         return None
     n = len(config.bots)
+    per_deal = arena.games_per_deal(n, n_players)
+    test = _sequential(config, results, per_deal)
+    deals_expected = config.deals
+    if test is not None and test.accepted is not None:
+        deals_expected = test.deals
+        results = [result for result in results if result.deal < deals_expected]
+    played = {result.key for result in results}
     utilities: list[dict[int, list[float]]] = [defaultdict(list) for _ in range(n)]
     shares: list[dict[int, list[float]]] = [defaultdict(list) for _ in range(n)]
     by_seat: list[dict[int, list[float]]] = [defaultdict(list) for _ in range(n_players)]
@@ -119,7 +124,7 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
                     scores[row[result.deal], bot, other] += _beats(result.utilities, seat, other_seat)
     met = bool(scores.any())
     table = ratings.bradley_terry(scores) if met else None
-    times = _thinking(prefix, store, config.bots)
+    times = _thinking(played, store, config.bots)
     by_wins = met and all(_is_win(result.utilities) for result in results)
     won = [_share(shares[bot], number, config.bots[bot]) if shares[bot] else None for bot in range(n)]
     standings = [
@@ -147,14 +152,29 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
         number=number,
         n_players=n_players,
         games=len(results),
-        expected=expected_games(config, n_players),
+        expected=deals_expected * per_deal,
         standings=[standings[i] for i in order],
         by_wins=by_wins,
         cross=cross,
         better=table.better[np.ix_(index, index)] if table else None,
         seat_shares=[_share(seat, number, f"seat {i}") for i, seat in enumerate(by_seat)],
-        mean_decisions=statistics.fmean(row[3] for row in store.games() if row[0].startswith(prefix)),
+        mean_decisions=statistics.fmean(row[3] for row in store.games() if row[0] in played),
+        test=test,
     )
+
+
+def _sequential(config: ArenaConfig, results: list[_Result], games_per_deal: int) -> SequentialTest | None:
+    """The arena's test, over all deals up to the first unfinished one."""
+    if config.sprt is None:
+        return None
+    watch = Watch(config.sprt, games_per_deal)
+    for result in results:
+        mine, others = (
+            [value for bot, value in zip(result.bots, result.utilities, strict=True) if bot == which]
+            for which in (0, 1)
+        )
+        watch.add(result.deal, score(mine, others))
+    return watch.test
 
 
 def _results(config: ArenaConfig, prefix: str, store: Store) -> Iterable[_Result]:
@@ -168,7 +188,8 @@ def _results(config: ArenaConfig, prefix: str, store: Store) -> Iterable[_Result
     for key, rows in seats.items():
         utilities = tuple(utility for _, utility in rows)
         yield _Result(
-            deal=int(key.rsplit("/", 2)[1]),
+            key=key,
+            deal=arena.deal_of(key),
             bots=tuple(bot for bot, _ in rows),
             utilities=utilities,
             shares=tuple(ratings.win_shares(utilities)),
@@ -211,8 +232,8 @@ def _is_win(utilities: tuple[float, ...]) -> bool:
     return all(math.isclose(value, won if value == best else lost, abs_tol=1e-9) for value in utilities)
 
 
-def _thinking(prefix: str, store: Store, bots: list[str]) -> dict[str, float]:
-    seat_bot = {(key, seat): bot for key, seat, bot, _ in store.seats() if key.startswith(prefix)}
+def _thinking(played: set[str], store: Store, bots: list[str]) -> dict[str, float]:
+    seat_bot = {(key, seat): bot for key, seat, bot, _ in store.seats() if key in played}
     decisions: dict[str, int] = defaultdict(int)
     seconds: dict[str, float] = defaultdict(float)
     for key, seat, count, spent in store.timings():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine_ext.errors import IllegalActionError
@@ -96,7 +96,7 @@ def jobs(config: ArenaConfig, number: int, n_players: int) -> Iterator[Job]:
         for lineup in meetings:
             name = "~".join(config.bots[bot] for bot in lineup)
             for rotation, seating in enumerate(seatings(lineup)):
-                yield Job(f"arena{number}/{name}/{deal:07d}/{rotation}", deal, seating)
+                yield Job(f"{prefix(number)}{name}/{deal:07d}/{rotation}", deal, seating)
 
 
 @dataclass(frozen=True)
@@ -133,14 +133,45 @@ class ArenaTask:
         return rows
 
 
+def games_per_deal(n_bots: int, n_players: int) -> int:
+    """Games that one chance seed is played in."""
+    return sum(len(seatings(lineup)) for lineup in lineups(n_bots, n_players))
+
+
+def prefix(number: int) -> str:
+    """What the keys of an arena's jobs begin with."""
+    return f"arena{number}/"
+
+
+def prefix_of(key: str) -> str:
+    """What the key of a job begins with: its arena."""
+    return key.split("/", 1)[0] + "/"
+
+
+def deal_of(key: str) -> int:
+    """The deal a job's key names."""
+    return int(key.rsplit("/", 2)[1])
+
+
 def tasks(
-    config: ArenaConfig, number: int, n_players: int, seed: int, done: set[str], workers: int
+    config: ArenaConfig,
+    number: int,
+    n_players: int,
+    seed: int,
+    done: set[str],
+    workers: int,
+    enough: Callable[[], bool] = lambda: False,
 ) -> Iterator[ArenaTask]:
-    """The arena's unfinished games, in handfuls small enough to keep all workers busy."""
-    games_per_deal = sum(len(seatings(lineup)) for lineup in lineups(len(config.bots), n_players))
-    size = max(1, min(32, config.deals * games_per_deal // (16 * workers)))
+    """The arena's unfinished games, in handfuls small enough to keep all workers busy.
+
+    Args:
+        enough: asked before each handful; no more come once it says so.
+    """
+    size = max(1, min(32, config.deals * games_per_deal(len(config.bots), n_players) // (16 * workers)))
+    if config.sprt is not None:  # what is being played when the test ends was played in vain
+        size = min(size, 4)
     left = (job for job in jobs(config, number, n_players) if job.key not in done)
-    while handful := tuple(itertools.islice(left, size)):
+    while not enough() and (handful := tuple(itertools.islice(left, size))):
         yield ArenaTask(config.game, tuple(config.bots), seed, handful)
 
 

@@ -8,6 +8,7 @@ seed = 1
 game = "pentaquest(scenario=duel)"
 bots = ["random", "greedy", "mcts(simulations=500)"]
 deals = 100                  # chance seeds; each is played once in every seating
+# sprt = { elo0 = 0, elo1 = 30 }   # two bots: stop when it is clear whether the first is the stronger
 
 [[convergence]]              # distance to the exact answer, over budgets
 game = "kuhn_poker"
@@ -49,6 +50,28 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class SprtConfig(_Model):
+    """A sequential test of the first of two bots against the second.
+
+    Attributes:
+        elo0: the null hypothesis, points of Elo of the first over the second.
+        elo1: the alternative, above elo0.
+        alpha: how often the alternative may be accepted where the null hypothesis is true.
+        beta: how often the null hypothesis may be accepted where the alternative is true.
+    """
+
+    elo0: Annotated[float, Field(ge=-1000, le=1000)] = 0.0
+    elo1: Annotated[float, Field(ge=-1000, le=1000)] = 30.0
+    alpha: Annotated[float, Field(ge=1e-6, lt=0.5)] = 0.05
+    beta: Annotated[float, Field(ge=1e-6, lt=0.5)] = 0.05
+
+    @model_validator(mode="after")
+    def _apart(self) -> SprtConfig:
+        if self.elo1 - self.elo0 < 0.1:
+            raise ValueError(f"elo1 ({self.elo1:g}) must be above elo0 ({self.elo0:g}), by 0.1 at least")
+        return self
+
+
 class ArenaConfig(_Model):
     """A round robin of bots on one game.
 
@@ -56,12 +79,15 @@ class ArenaConfig(_Model):
         game: the game's text; one of our own games.
         bots: specs, all different.
         deals: number of chance seeds; each is played once in every seating of every pairing.
+        sprt: a test of the first of two bots against the second that ends the arena early, so that
+            `deals` is the most that are played.
         title: heading of its part of the report; the game where empty.
     """
 
     game: Text
     bots: Annotated[list[Text], Field(min_length=1)]
     deals: Annotated[int, Field(ge=1, le=100_000_000)]
+    sprt: SprtConfig | None = None
     title: str = ""
 
     @model_validator(mode="after")
@@ -69,6 +95,8 @@ class ArenaConfig(_Model):
         twice = {bot for bot in self.bots if self.bots.count(bot) > 1}
         if twice:
             raise ValueError(f"bots lists {min(twice)!r} twice")
+        if self.sprt is not None and len(self.bots) != 2:
+            raise ValueError(f"sprt tests one bot against another, and bots lists {len(self.bots)}")
         return self
 
 
@@ -231,7 +259,8 @@ def _reason(error: Any) -> str:
     kind = error["type"]
     if kind == "extra_forbidden":
         part = str(error["loc"][0]) if len(error["loc"]) > 1 else ""
-        model = CurveConfig if "<table>" in error["loc"] else _MODELS.get(part, ExperimentConfig)
+        inner: dict[Any, type[_Model]] = {"<table>": CurveConfig, "sprt": SprtConfig}
+        model = next((inner[each] for each in error["loc"][:-1] if each in inner), _MODELS.get(part, ExperimentConfig))
         known = list(model.model_fields)
         close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
         return "this key is unknown; " + (f"did you mean {close[0]!r}?" if close else f"allowed: {', '.join(known)}")

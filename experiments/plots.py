@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from experiments.analysis import ArenaSummary
 from experiments.ratings import Estimate
+from experiments.sequential import SequentialTest
 
 INK, SOFT, GRID = "#1c2430", "#5d6877", "#e3e7ec"
 COLOURS = ("#2563b0", "#d9541e", "#1a8f6b", "#7a4fbf", "#c2255c", "#9a7400", "#0e8fa8", "#55606e")
@@ -131,6 +132,21 @@ def cross_table(summary: ArenaSummary) -> str:
         for spine in axes.spines.values():
             spine.set_visible(False)
         return _svg(figure, "what each bot won from each other")
+
+
+def likelihood(test: SequentialTest) -> str:
+    """The path of a sequential test between its bounds."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.2, 2.6), layout="constrained")
+        axes = figure.subplots()
+        axes.plot(range(test.deals + 1), [0.0, *test.path], color=COLOURS[0], linewidth=1.6)
+        for bound, name in zip(test.bounds, ("H0", "H1"), strict=True):
+            axes.axhline(bound, color=SOFT, linewidth=0.9, linestyle=(0, (3, 3)))
+            axes.annotate(f"{name} accepted", (0, bound), (4, 3 if name == "H1" else -11), textcoords="offset points")
+        axes.margins(x=0.02, y=0.16)
+        axes.set_xlabel("deals")
+        axes.set_ylabel("log likelihood ratio")
+        return _svg(figure, "log likelihood ratio against deals")
 
 
 def _short(name: str, width: int = 14) -> str:

@@ -114,7 +114,7 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
         folder: made where it does not exist; files of the same names are replaced.
 
     Returns:
-        the files: arena1.svg, arena1-cross.svg, curve1.svg (over the budget), curve1-seconds.svg, ...
+        the files: arena1.svg, arena1-cross.svg, arena1-test.svg, curve1.svg (over the budget), curve1-seconds.svg, ...
 
     Raises:
         ResultsError: the folder cannot be written to.
@@ -127,6 +127,7 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
     for arena in results.arenas:
         part = _arena_part(arena)
         found[f"arena{arena.number}"], found[f"arena{arena.number}-cross"] = part["forest"], part["cross"]
+        found[f"arena{arena.number}-test"] = part["test"]
     for number, curve in enumerate(results.curves, 1):
         part = _curve_part(curve)
         found[f"curve{number}"], found[f"curve{number}-seconds"] = part["budget"], part["seconds"]
@@ -194,6 +195,8 @@ def _arena_part(summary: ArenaSummary) -> dict[str, Any]:
         "forest": Markup(main),
         "caption": caption,
         "cross": Markup(plots.cross_table(summary)) if summary.rated and len(names) > 2 else None,
+        "test": Markup(plots.likelihood(summary.test)) if summary.test is not None else None,
+        "verdict": test_text(summary).replace("-", "−") if summary.test is not None else None,
     }
 
 
@@ -209,6 +212,8 @@ def _curve_part(summary: convergence.Summary) -> dict[str, Any]:
 def findings(summary: ArenaSummary) -> list[str]:
     """What an arena shows, in sentences; says so where the data do not separate the bots."""
     name = summary.config.title or heading(summary.config.game)
+    if summary.test is not None:
+        return [f"{name}: {test_text(summary)}"]
     best, *rest = summary.standings
     if not rest:
         return [f"{name}: {best.bot} alone, mean utility {estimate_text(best.utility)}."]
@@ -225,6 +230,25 @@ def findings(summary: ArenaSummary) -> list[str]:
         f"{name}: {best.bot} {verb} with mean utility {estimate_text(best.utility)} before {second.bot} "
         f"with {estimate_text(second.utility)}."
     ]
+
+
+def test_text(summary: ArenaSummary) -> str:
+    """What a sequential test has found, in a sentence or two."""
+    test, sprt = summary.test, summary.config.sprt
+    assert test is not None
+    assert sprt is not None
+    first, second = summary.config.bots
+    verdicts = {
+        "H1": f"{first} passes against {second}: {sprt.elo1:g} Elo above it is accepted",
+        "H0": f"{first} does not pass against {second}: {sprt.elo0:g} Elo above it is accepted",
+        None: f"whether {first} is stronger than {second} is not decided",
+    }
+    low, high = test.bounds
+    return (
+        f"{verdicts[test.accepted]} after {test.deals:,} deals of at most {summary.config.deals:,} (sequential test of "
+        f"{sprt.elo0:g} against {sprt.elo1:g} Elo, error rates {sprt.alpha:g} and {sprt.beta:g}; log likelihood "
+        f"ratio {test.path[-1] if test.path else 0.0:.2f} between {low:.2f} and {high:.2f})."
+    )
 
 
 def curve_findings(summary: convergence.Summary) -> list[str]:
@@ -293,7 +317,7 @@ def ms_text(value: float) -> str:
 
 def to_toml(experiment: ExperimentConfig) -> str:
     """The config as TOML that `quandary run` reads, with everything written out."""
-    content = experiment.model_dump()
+    content = experiment.model_dump(exclude_none=True)
     lines = [f"{key} = {_toml(content[key])}" for key in ("name", "title", "description", "seed")]
     for table in ("arena", "convergence"):
         for each in content[table]:
@@ -335,6 +359,8 @@ def print_tables(results: Results, console: Console) -> None:
             cells += [str(standing.seats), ms_text(standing.ms_per_decision)]
             table.add_row(standing.bot.replace(",", ", "), *cells[: len(names)])  # lines break at commas
         console.print(table)
+        if summary.test is not None:
+            console.print(test_text(summary), highlight=False, markup=False)
     for curve in results.curves:
         convergence.print_table(curve, console)
     if results.arenas:

@@ -7,9 +7,10 @@ results is never written over; `resume` continues it when config, games and bots
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,24 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from engine_ext.errors import ConfigError, QuandaryError, ResultsError, reason
-from experiments import analysis, arena, convergence, executors, files, gametext, ladder, manifest, players, report
-from experiments.config import ExperimentConfig, digest
+from experiments import (
+    analysis,
+    arena,
+    convergence,
+    executors,
+    files,
+    gametext,
+    ladder,
+    manifest,
+    players,
+    report,
+    sequential,
+)
+from experiments.config import ArenaConfig, ExperimentConfig, digest
 from experiments.config import read as read_config
 from experiments.executors import Task
 from experiments.gametext import Game
+from experiments.sequential import Watch
 from experiments.store import Store
 
 
@@ -45,13 +59,17 @@ class Experiment:
     def identity(self) -> dict[str, Any]:
         """What decides the results: a change of any of it is another experiment."""
         return {
-            "config": self.config.model_dump(),
+            "config": self.config.model_dump(exclude_none=True),
             "games": {text: manifest.describe_game(game) for text, game in self.games.items()},
         }
 
+    def games_per_deal(self, each: ArenaConfig) -> int:
+        """Games that one chance seed of an arena is played in."""
+        return arena.games_per_deal(len(each.bots), _seats(self.games[each.game]))
+
     def jobs_total(self) -> int:
-        """Games and curve points in all."""
-        games = sum(analysis.expected_games(each, _seats(self.games[each.game])) for each in self.config.arena)
+        """Games and curve points in all; of a sequential test, the most that there can be."""
+        games = sum(each.deals * self.games_per_deal(each) for each in self.config.arena)
         return games + sum(convergence.points_total(each) for each in self.config.convergence)
 
 
@@ -90,6 +108,9 @@ def prepare(config: ExperimentConfig, where: str) -> Experiment:
                 notes.append(f"{game.text}: {bot} is {canonical}, which is listed already; it plays once")
             else:
                 bots.append(canonical)
+        if each.sprt is not None and (len(bots) != 2 or game.rules.num_players() == 1):
+            why = "the game has one seat" if len(bots) == 2 else "both bots are the same"
+            raise ConfigError(f"{where}: arena[{i}].sprt: it tests one bot against another, and {why}")
         arenas.append(each.model_copy(update={"game": game.text, "bots": bots}))
     curves = []
     for i, curve in enumerate(config.convergence, 1):
@@ -153,23 +174,82 @@ def run(
 def _play(experiment: Experiment, engine: executors.Executor, store: Store, executor: str, folder: Path) -> None:
     """What is left of an experiment."""
     store.begin_run(engine.workers, executor)
+    tests = _Tests(experiment)
+    tests.add(store.seats())
+    store.forget([key for key in store.done() if tests.in_vain(key)])  # of a run that was killed
     done = store.done()
     console = Console(stderr=True)
     for note in experiment.notes:
         console.print(f"note: {note}", style="yellow", highlight=False, markup=False)
-    total = experiment.jobs_total()
+    total = experiment.jobs_total() - tests.spared()
+    at_most = "at most " if tests.undecided else ""
     console.print(
-        f"{experiment.config.name}: {total - len(done)} of {total} jobs to do, {engine.workers} "
+        f"{experiment.config.name}: {at_most}{total - len(done)} of {total} jobs to do, {engine.workers} "
         f"worker{'s' if engine.workers > 1 else ''}, into {folder}",
         highlight=False,
         markup=False,
     )
     with _progress(console) as progress:
         bar = progress.add_task("", total=total, completed=len(done))
-        for rows in engine.results(_tasks(experiment, done, engine.workers)):
+        for rows in engine.results(_tasks(experiment, done, engine.workers, tests)):
             store.add(rows)
+            tests.add(rows.seats)
             progress.advance(bar, len({*(row[0] for row in rows.games), *(row[0] for row in rows.measures)}))
+            progress.update(bar, total=experiment.jobs_total() - tests.spared())
+    store.forget([key for key in store.done() if tests.in_vain(key)])
     store.end_run()
+
+
+class _Tests:
+    """The sequential tests of an experiment, fed with the rows of games.
+
+    Attributes:
+        watches: by the prefix of their arena's keys.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.watches: dict[str, Watch] = {}
+        self._arenas: dict[str, ArenaConfig] = {}
+        self._games_per_deal: dict[str, int] = {}
+        for i, each in enumerate(experiment.config.arena, 1):
+            if each.sprt is not None:
+                prefix = arena.prefix(i)
+                self._arenas[prefix] = each
+                self._games_per_deal[prefix] = experiment.games_per_deal(each)
+                self.watches[prefix] = Watch(each.sprt, self._games_per_deal[prefix])
+
+    @property
+    def undecided(self) -> bool:
+        """Whether there is a test that may still end its arena early."""
+        return not all(watch.decided for watch in self.watches.values())
+
+    def spared(self) -> int:
+        """Games that need not be played, since their tests are decided."""
+        return sum(
+            (self._arenas[prefix].deals - watch.test.deals) * self._games_per_deal[prefix]
+            for prefix, watch in self.watches.items()
+            if watch.decided
+        )
+
+    def add(self, seats: Iterable[tuple[str, int, str, float]]) -> None:
+        """Look at finished games: all rows of `seats` of each."""
+        for key, rows in itertools.groupby(seats, key=lambda row: row[0]):
+            prefix = arena.prefix_of(key)
+            if prefix in self.watches:
+                first, second = self._arenas[prefix].bots
+                utilities: dict[str, list[float]] = {first: [], second: []}
+                for _, _, bot, utility in rows:
+                    utilities[bot].append(utility)
+                self.watches[prefix].add(arena.deal_of(key), sequential.score(utilities[first], utilities[second]))
+
+    def decided(self, prefix: str) -> bool:
+        """Whether the arena of these keys has a test that is decided."""
+        return prefix in self.watches and self.watches[prefix].decided
+
+    def in_vain(self, key: str) -> bool:
+        """Whether a job was played after its test had been decided."""
+        prefix = arena.prefix_of(key)
+        return self.decided(prefix) and arena.deal_of(key) >= self.watches[prefix].test.deals
 
 
 def _discard(folder: Path, keep_folder: bool) -> None:
@@ -240,10 +320,11 @@ def _plain(content: Any) -> Any:
     return files.from_json(files.to_json(content))
 
 
-def _tasks(experiment: Experiment, done: set[str], workers: int) -> Iterator[Task]:
+def _tasks(experiment: Experiment, done: set[str], workers: int, tests: _Tests) -> Iterator[Task]:
     config = experiment.config
     for i, each in enumerate(config.arena, 1):
-        yield from arena.tasks(each, i, _seats(experiment.games[each.game]), config.seed, done, workers)
+        enough = functools.partial(tests.decided, arena.prefix(i))
+        yield from arena.tasks(each, i, _seats(experiment.games[each.game]), config.seed, done, workers, enough)
     for i, curve in enumerate(config.convergence, 1):
         yield from convergence.tasks(curve, i, config.seed, done)
 

@@ -220,6 +220,12 @@ class Store:
                 [(key, seat, self._run, decisions, seconds) for key, seat, decisions, seconds in rows.timings],
             )
 
+    def forget(self, keys: Sequence[str]) -> None:
+        """Drop games that were played in vain: all of them or, if killed, none."""
+        with self._errors(), self._db:
+            for table in ("games", "seats", "timings"):
+                self._db.executemany(f"DELETE FROM {table} WHERE job_key = ?", [(key,) for key in keys])
+
     # ---- reading ---------------------------------------------------------------------------
 
     def config_hash(self) -> str:

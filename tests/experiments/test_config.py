@@ -48,7 +48,11 @@ def test_a_file_that_is_missing_is_named_once(tmp_path):
         ("seed = 7", "seed = -1", "seed: "),
         ("seed = 7", "sead = 7", "sead: this key is unknown; did you mean 'seed'?"),
         ("deals = 10", "deels = 10", "arena[1].deels: this key is unknown; did you mean 'deals'?"),
-        ("deals = 10", "deals = 10\nzzz = 1", "arena[1].zzz: this key is unknown; allowed: game, bots, deals, title"),
+        (
+            "deals = 10",
+            "deals = 10\nzzz = 1",
+            "arena[1].zzz: this key is unknown; allowed: game, bots, deals, sprt, title",
+        ),
         ("seed = 7", "seed = 1.5", "seed: "),
         ("deals = 10", "", "arena[1].deals: this key is missing"),
         ("deals = 10", "deals = 0", "arena[1].deals: "),

@@ -60,6 +60,13 @@ def test_rows_do_not_depend_on_the_number_of_workers(workers, config, finished, 
     assert rows(tmp_path / "r") == rows(finished)
 
 
+def test_rows_are_the_same_from_a_ray_cluster(config, finished, tmp_path):
+    pytest.importorskip("ray", reason="Ray is an extra")
+    done = quandary("run", config, "--out", tmp_path / "r", "--workers", 2, "--executor", "ray")
+    assert done.returncode == 0, done.stderr
+    assert rows(tmp_path / "r") == rows(finished)
+
+
 def test_a_killed_run_resumes_to_the_same_rows(tmp_path):
     config, folder = tmp_path / "trial.toml", tmp_path / "r"
     config.write_text(CONFIG.format(deals=700))
