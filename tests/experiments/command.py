@@ -12,7 +12,8 @@ import pytest
 from experiments import cli
 
 ROOT = Path(__file__).resolve().parents[2]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "NO_COLOR": "1"}
+PATHS = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+ENVIRONMENT = {**os.environ, "PYTHONPATH": PATHS, "COLUMNS": "120", "NO_COLOR": "1"}
 
 
 def quandary(
