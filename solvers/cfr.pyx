@@ -42,7 +42,7 @@ from solvers.tree cimport FlatTree, NO_SEQUENCE, TreeTables
 
 from engine_ext.errors import ParameterError, SavedStateError
 from solvers.best_response import nash_conv
-from solvers.budget import run_for
+from solvers.budget import batches, run_for
 from solvers.contract import Parameter, SolverSpec
 from solvers.policies import TabularPolicy
 from solvers.sequence_form import least_regrets
@@ -52,7 +52,6 @@ _KIND = "CFR checkpoint"
 _VERSION = 2
 _RULES = {"cfr": RULE_CFR, "cfr+": RULE_PLUS, "lcfr": RULE_DISCOUNT, "dcfr": RULE_DISCOUNT, "pcfr+": RULE_PREDICT}
 _WEIGHTS = {"cfr": 0.0, "cfr+": 1.0, "lcfr": 1.0, "dcfr": 2.0, "pcfr+": 2.0}   # exponent of t
-_PAUSE_STEPS = 1 << 26    # slots or nodes worked on between looks at signals
 
 
 cdef inline double power(double t, double exponent) noexcept nogil:
@@ -294,18 +293,15 @@ cdef class CFRSolver:
         """That many more iterations; Ctrl-C stops between two of them, with all state whole."""
         if not 0 <= iterations < 2**62:
             raise ParameterError(f"iterations is {iterations}, it must be 0 or more")
-        cdef int64_t left = iterations, size
-        cdef int64_t chunk = max(1, _PAUSE_STEPS // max(1, self.tree.n_nodes))
+        cdef int64_t size
         began = time.perf_counter()
         try:
-            while left > 0:
-                size = min(left, chunk)
+            for size in batches(iterations, None):
                 with nogil:
                     if self.sequences is not None:
                         self.iterate_sequences(size)
                     else:
                         self.iterate_nodes(size)
-                left -= size
                 PyErr_CheckSignals()
         finally:
             self.seconds += time.perf_counter() - began

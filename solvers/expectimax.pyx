@@ -40,6 +40,7 @@ from solvers.contract import ActionStats, Limit, Parameter, SearchResult, Solver
 
 cdef enum:
     PLIES = 512             # deepest search
+    LOOK_NS = 50_000_000    # time between two looks for signals
     WHOLE = 1 << 14         # added to the depth of a table entry that rests on no estimate
     HISTORY_LIMIT = 1 << 20  # most actions that get a history
     NONE = -1
@@ -124,6 +125,7 @@ cdef class Search:
     cdef int64_t nodes          # visited so far
     cdef int64_t node_limit
     cdef int64_t deadline_ns    # 0: none
+    cdef int64_t look_ns        # when to look for signals again
     cdef int64_t estimates      # leaves at the horizon, or values that rest on them
     cdef bint aborted           # a limit was reached, or something was caught
     cdef bint blind             # a horizon was met in a game without an estimate
@@ -206,12 +208,19 @@ cdef class Search:
         if self.nodes > self.node_limit:
             self.aborted = True
         elif not self.nodes & 63:
-            if self.deadline_ns and PyTime_MonotonicRaw() >= self.deadline_ns:
-                self.aborted = True
-            elif not self.nodes & 0xFFFFF:
-                with gil:
-                    self.look_for_signals()
+            self.look_around()
         return not self.aborted
+
+    cdef void look_around(self) noexcept nogil:
+        """At the clock, and now and then for signals. Leaves may cost microseconds or milliseconds, so the
+        clock says when."""
+        cdef int64_t now_ns = PyTime_MonotonicRaw()
+        if self.deadline_ns and now_ns >= self.deadline_ns:
+            self.aborted = True
+        elif now_ns >= self.look_ns:
+            self.look_ns = now_ns + LOOK_NS
+            with gil:
+                self.look_for_signals()
 
     cdef void look_for_signals(self) noexcept:
         try:

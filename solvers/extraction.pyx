@@ -44,6 +44,7 @@ import pyspiel
 from engine_ext.errors import ParameterError, QuandaryError, TooLargeError, UnsuitableGameError
 from solvers.tree import TreeRules
 
+_PACE_NODES = 200_000      # between two looks for signals: a fifth of a second where a step takes a microsecond
 _FREE_NODES = 20_000       # trees up to this size are not worth an estimate
 _FREE_SECONDS = 2.0        # nor are those that are done by then
 _PROBE_SECONDS = 5.0       # probing stops then, so that a refusal comes within 10 s
@@ -515,6 +516,7 @@ cdef class _Builder:
             count = len(actions)
             if self.player.size >= pause_at:
                 return False
+            PyErr_CheckSignals()     # a step of a slow game may take milliseconds
             state = frame[0]
             if i == count - 1:
                 stack.pop()          # the last child takes over its parent's state
@@ -950,6 +952,7 @@ class _Source:
             total = weight = 0.0   # logs of the nodes so far and of the product of branchings
             depth = 0
             while True:
+                PyErr_CheckSignals()
                 player = state.current_player()
                 if player == CHANCE:
                     actions = [pair[0] for pair in state.chance_outcomes() if pair[1] > 0]
@@ -982,6 +985,7 @@ class _Source:
         rng_seed(&rng, seed)
         sizes = []
         for _ in range(probes):
+            PyErr_CheckSignals()
             with nogil:
                 memcpy(state, position.state, ops.state_size)
                 total = weight = 0.0   # logs of the nodes so far and of the product of branchings
@@ -1016,11 +1020,11 @@ class _Source:
             return self._extract_merged(self.position, max_nodes, progress, merge == "exact", began)
         cdef _Builder builder = _Builder(self.n_players, information == "key" or (information == "auto" and not native))
         walk = self._native_steps(self.position, builder) if native else self._spiel_steps(builder)
-        pace = 1_000_000 if native else 50_000
+        pace = _PACE_NODES if native else 50_000
         next(walk)
         done = False
         while not done and builder.player.size < min(_FREE_NODES, max_nodes + 1):
-            done = walk.send(min(_FREE_NODES, builder.player.size + pace // 50, max_nodes + 1))
+            done = walk.send(min(_FREE_NODES, builder.player.size + pace // 10, max_nodes + 1))
             if time.perf_counter() - began > _FREE_SECONDS:
                 break
         estimate = None
@@ -1053,7 +1057,7 @@ class _Source:
         with nogil:
             status = merger.start(ops, tables, position.state, limit)
         while True:
-            pause_at = min(merger.player.size + 1_000_000, max_nodes + 1)
+            pause_at = min(merger.player.size + _PACE_NODES, max_nodes + 1)
             if status == DONE:
                 with nogil:
                     status = merger.walk(ops, tables, pause_at, limit)
@@ -1209,7 +1213,7 @@ def _view_native(FlatTree tree, Position root, uint64_t[:, ::1] view):
     cdef const TreeTables *t = &tree.tables
     cdef const GameOps *ops = root.ops
     cdef int32_t depth = 0, node = 0, seat, next_edge
-    cdef int64_t levels = sum(tree.depths()) + 1
+    cdef int64_t levels = sum(tree.depths()) + 1, steps = 0
     states = np.zeros((levels, ops.state_size), dtype=np.uint8)
     edges = np.zeros(levels, dtype=np.int32)
     nodes = np.zeros(levels, dtype=np.int32)
@@ -1218,6 +1222,9 @@ def _view_native(FlatTree tree, Position root, uint64_t[:, ::1] view):
     cdef int32_t[::1] at = nodes
     memcpy(&state[0, 0], root.state, ops.state_size)
     while depth >= 0:
+        steps += 1
+        if not steps & 0xFFFF:
+            PyErr_CheckSignals()
         node, next_edge = at[depth], edge[depth]
         if next_edge == 0 and t.player[node] >= 0:     # met for the first time
             for seat in range(t.n_players):
@@ -1240,6 +1247,7 @@ def _view_spiel(FlatTree tree, root, uint64_t[:, ::1] view):
     texts = {}
     stack = [(0, root.clone())]
     while stack:
+        PyErr_CheckSignals()
         node, state = stack.pop()
         _take_forced(state)
         if t.player[node] >= 0:

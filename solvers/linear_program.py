@@ -26,13 +26,16 @@ import pyspiel
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, csr_matrix, hstack
 
-from engine_ext.errors import SavedStateError, UnsuitableGameError
+from engine_ext.errors import SavedStateError, TooLargeError, UnsuitableGameError
 from engine_ext.position import Rules
 from solvers.best_response import exploitability
 from solvers.contract import SolverSpec
+from solvers.detached import call_detached
 from solvers.policies import TabularPolicy
 from solvers.sequence_form import SequenceForm, require_perfect_recall
 from solvers.tree import FlatTree
+
+_QUICK_ENTRIES = 20_000  # payoff entries of a program that HiGHS solves in about a second
 
 
 def require_two_player_zero_sum(tree: FlatTree, what: str) -> None:
@@ -71,6 +74,7 @@ class SequenceFormSolver:
 
         Raises:
             UnsuitableGameError: HiGHS finds no optimum (numerically ill-posed utilities).
+            TooLargeError: its process was killed.
         """
         if iterations < 1 or self.iterations:
             return
@@ -152,19 +156,32 @@ def _solve(payoff: csr_matrix, own: _Constraints, rival: _Constraints, name: str
     n_own, n_sets = own.matrix.shape[1], rival.matrix.shape[0]
     objective = np.zeros(n_own + n_sets)
     objective[n_own] = -1.0
+    program = {
+        "c": objective,
+        "A_ub": hstack([-payoff.T, rival.matrix.T]).tocsr(),
+        "b_ub": np.zeros(rival.matrix.shape[1]),
+        "A_eq": hstack([own.matrix, csr_matrix((own.matrix.shape[0], n_sets))]).tocsr(),
+        "b_eq": own.right,
+        "bounds": [(0, None)] * n_own + [(None, None)] * n_sets,
+    }
+    # HiGHS hears no signals, and a large program may take hours.
+    try:
+        optimum, message = call_detached(_optimum, program) if payoff.nnz > _QUICK_ENTRIES else _optimum(program)
+    except RuntimeError as error:
+        raise TooLargeError(f"{name}: HiGHS found no end, most likely for want of memory: {error}") from error
+    if optimum is None:
+        raise UnsuitableGameError(f"{name}: HiGHS finds no equilibrium: {message}")
+    return float(optimum[n_own]), optimum[:n_own]
+
+
+def _optimum(program: dict[str, Any]) -> tuple[np.ndarray | None, str]:
+    """Where a linear program has its optimum, None without one; and what HiGHS says."""
     result = linprog(
-        objective,
-        A_ub=hstack([-payoff.T, rival.matrix.T]).tocsr(),
-        b_ub=np.zeros(rival.matrix.shape[1]),
-        A_eq=hstack([own.matrix, csr_matrix((own.matrix.shape[0], n_sets))]).tocsr(),
-        b_eq=own.right,
-        bounds=[(0, None)] * n_own + [(None, None)] * n_sets,
+        **program,
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if not result.success:
-        raise UnsuitableGameError(f"{name}: HiGHS finds no equilibrium: {result.message}")
-    return float(result.x[n_own]), result.x[:n_own]
+    return result.x if result.success else None, str(result.message)
 
 
 def check(game: Rules | pyspiel.Game) -> None:

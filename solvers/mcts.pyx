@@ -1291,7 +1291,7 @@ cdef Tree _start(Position position, const Settings *settings, seed, thread):
 
 def _run(Tree tree, simulations, node_limit, deadline_ns):
     """Run one tree to its limits, open to Ctrl-C; returns the simulations made."""
-    cdef int64_t most = simulations, nodes = node_limit, deadline = deadline_ns, done = 0, chunk, made, pace = 64
+    cdef int64_t most = simulations, nodes = node_limit, deadline = deadline_ns, done = 0, chunk, made, pace = 1
     while done < most:
         chunk = min(most - done, pace)
         start_s = time.perf_counter()

@@ -22,7 +22,7 @@ from engine_ext.errors import TooLargeError, UnsuitableGameError
 cdef enum:
     NO_ACTION = -1      # a chance node, done
     RUNNING = -2        # on the stack
-    CHUNK = 1 << 20     # steps between two looks for Ctrl-C
+    CHUNK = 1 << 16     # steps between two looks for signals
 
 
 @cython.final

@@ -22,6 +22,7 @@ import math
 
 import numpy as np
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
@@ -32,6 +33,7 @@ from engine_ext.rng cimport Rng, rng_below, rng_double, rng_seed_keys
 from solvers.common cimport StateBuffer
 
 from engine_ext.errors import ParameterError, UnsuitableGameError
+from solvers.budget import batches
 
 cdef enum:
     CELL_LIMIT = 1 << 20      # most joint choices of a stage
@@ -114,9 +116,12 @@ cdef class OneShot:
         """
         if iterations < 1:
             raise ParameterError(f"iterations is {iterations}, it must be at least 1")
-        with nogil:
-            self.restart()
-            self.run(iterations)
+        cdef int64_t size
+        self.restart()
+        for size in batches(iterations, None):
+            with nogil:
+                self.run(size)
+            PyErr_CheckSignals()
         return self.average()
 
     def average(self):

@@ -19,7 +19,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 cimport cython
 
@@ -36,20 +36,35 @@ from solvers.contract import ActionStats, Parameter, SearchResult, SolverSpec
 cdef enum:
     SWEEP_LIMIT = 1000000       # sweeps of one component
     VECTOR_SWEEP_LIMIT = 10000  # where they need not settle
-    CHUNK = 65536               # states between two looks for Ctrl-C
+    CHUNK = 1 << 18             # steps or states between two looks for signals
 
 
 cdef void *permuted(void *array, const int64_t *source, int64_t count, size_t size) except NULL:
     """The array whose item i is item source[i] of the old one, which is freed."""
     cdef unsigned char *fresh = <unsigned char *>malloc(max(<size_t>1, count * size))
-    cdef int64_t i
+    cdef int64_t i, begin = 0, end
     if fresh == NULL:
         raise MemoryError
-    with nogil:
-        for i in range(count):
-            memcpy(fresh + i * size, <unsigned char *>array + source[i] * size, size)
+    try:
+        while begin < count:
+            end = min(count, begin + 16 * CHUNK)
+            with nogil:
+                for i in range(begin, end):
+                    memcpy(fresh + i * size, <unsigned char *>array + source[i] * size, size)
+            begin = end
+            PyErr_CheckSignals()
+    except BaseException:
+        free(fresh)
+        raise
     free(array)
     return fresh
+
+
+cdef struct Path:       # how far Tarjan's algorithm has come
+    int32_t n_met       # states met
+    int32_t n_held      # of those whose component is not known yet
+    int32_t n_calls     # on the way to the current state
+    int32_t n_ordered   # whose component is known
 
 
 @cython.final
@@ -144,10 +159,10 @@ cdef class Graph:
         cdef double probs[OUTCOME_LIMIT]
         cdef double returns[PLAYER_LIMIT]
         cdef StateBuffer here, there
-        cdef int64_t number, last = at[0] + CHUNK, found
+        cdef int64_t number, last = self.n_steps + CHUNK, found
         cdef int32_t seat, count, i
         cdef bint fresh
-        while at[0] < self.table.n_states and at[0] < last:
+        while at[0] < self.table.n_states and self.n_steps < last:
             number = at[0]
             if not self.make_room(number):
                 return 1
@@ -225,6 +240,7 @@ cdef class Graph:
         cdef int64_t n = self.table.n_states
         cdef int32_t *work = NULL
         cdef int64_t *steps = NULL
+        cdef Path path
         self.order = <int32_t *>realloc(self.order, n * sizeof(int32_t))
         self.component = <int32_t *>realloc(self.component, (n + 1) * sizeof(int32_t))
         work = <int32_t *>malloc(4 * n * sizeof(int32_t))
@@ -232,56 +248,62 @@ cdef class Graph:
         try:
             if self.order == NULL or self.component == NULL or work == NULL or steps == NULL:
                 raise MemoryError
+            path.n_met = path.n_held = path.n_calls = 1
+            path.n_ordered = 0
             with nogil:
-                self.tarjan(work, steps)
+                memset(work, 0, n * sizeof(int32_t))
+                memcpy(steps, self.first, n * sizeof(int64_t))
+            work[0] = work[n] = 1               # state 0 reaches all others
+            work[2 * n] = work[3 * n] = 0
+            self.n_components = 0
+            while path.n_calls:
+                with nogil:
+                    self.tarjan(work, steps, &path)
+                PyErr_CheckSignals()
+            self.component[self.n_components] = path.n_ordered
         finally:
             free(work)
             free(steps)
         return 0
 
-    cdef void tarjan(self, int32_t *work, int64_t *steps) noexcept nogil:
-        """Tarjan's algorithm on an own stack. Components come out with those they lead to first."""
-        cdef int32_t n = <int32_t>self.table.n_states
+    cdef void tarjan(self, int32_t *work, int64_t *steps, Path *path) noexcept nogil:
+        """Some way on with Tarjan's algorithm, on an own stack; at its end no call is left. Components
+        come out with those they lead to first."""
+        cdef int64_t n = self.table.n_states, left = 4 * CHUNK
         cdef int32_t *met = work            # number in order of meeting, from 1; 0: not met; -1: done
         cdef int32_t *low = work + n        # lowest number reached from here
         cdef int32_t *held = work + 2 * n   # states met whose component is not known yet
         cdef int32_t *calls = work + 3 * n  # the path to the current state
-        cdef int32_t n_met = 1, n_held = 1, n_calls = 1, n_ordered = 0, state, child
-        for state in range(n):
-            met[state] = 0
-            steps[state] = self.first[state]
-        self.n_components = 0
-        met[0] = low[0] = 1                 # state 0 reaches all others
-        held[0] = calls[0] = 0
-        while n_calls:
-            state = calls[n_calls - 1]
+        cdef int32_t state, child
+        while path.n_calls and left > 0:
+            left -= 1
+            state = calls[path.n_calls - 1]
             if steps[state] < self.first[state + 1]:
                 child = self.target[steps[state]]
                 steps[state] += 1
                 if met[child] == 0:
-                    n_met += 1
-                    met[child] = low[child] = n_met
-                    held[n_held] = calls[n_calls] = child
-                    n_held += 1
-                    n_calls += 1
+                    path.n_met += 1
+                    met[child] = low[child] = path.n_met
+                    held[path.n_held] = calls[path.n_calls] = child
+                    path.n_held += 1
+                    path.n_calls += 1
                 elif met[child] > 0:
                     low[state] = min(low[state], met[child])
                 continue
-            n_calls -= 1
-            if n_calls:
-                low[calls[n_calls - 1]] = min(low[calls[n_calls - 1]], low[state])
+            path.n_calls -= 1
+            if path.n_calls:
+                low[calls[path.n_calls - 1]] = min(low[calls[path.n_calls - 1]], low[state])
             if low[state] == met[state]:
-                self.component[self.n_components] = n_ordered
+                self.component[self.n_components] = path.n_ordered
                 self.n_components += 1
                 while True:
-                    n_held -= 1
-                    child = held[n_held]
+                    path.n_held -= 1
+                    child = held[path.n_held]
                     met[child] = -1
-                    self.order[n_ordered] = child
-                    n_ordered += 1
+                    self.order[path.n_ordered] = child
+                    path.n_ordered += 1
                     if child == state:
                         break
-        self.component[self.n_components] = n_ordered
 
     cdef int rearrange(self) except -1:
         """Put states and steps by place in `order`."""
@@ -322,15 +344,17 @@ cdef class Graph:
         """Solve component by component; raises UnsuitableGameError where one does not settle."""
         cdef int32_t part
         cdef int64_t sweeps, limit = SWEEP_LIMIT if self.n_values == 1 else VECTOR_SWEEP_LIMIT
-        cdef double change
+        cdef int32_t at
+        cdef double change, before
         cdef bint settled
         for part in range(self.n_components):
             sweeps = 0
-            change = 0.0
+            at = self.component[part]
+            change = before = 0.0
             settled = False
             while not settled:
                 with nogil:
-                    settled = self.sweep_part(part, tolerance, &sweeps, &change)
+                    settled = self.sweep_part(part, tolerance, &at, &sweeps, &change, &before)
                 if not settled:
                     PyErr_CheckSignals()
                     if sweeps > limit:
@@ -345,30 +369,44 @@ cdef class Graph:
                 PyErr_CheckSignals()
         return 0
 
-    cdef bint sweep_part(self, int32_t part, double tolerance, int64_t *sweeps, double *change) noexcept nogil:
-        """Up to 64 sweeps over one component; whether it has settled."""
-        cdef int32_t begin = self.component[part], end = self.component[part + 1], i, state
-        cdef int64_t step
-        cdef double before, rate
+    cdef bint sweep_part(self, int32_t part, double tolerance, int32_t *at, int64_t *sweeps, double *change,
+                         double *before) noexcept nogil:
+        """Some way on with sweeps over one component; whether it has settled.
+
+        Args:
+            at: the state to update next.
+            sweeps: made so far.
+            change: largest change of a value in this sweep.
+            before: and in the one before.
+        """
+        cdef int32_t begin = self.component[part], end = self.component[part + 1], last
+        cdef int64_t step, left = CHUNK
+        cdef double rate
         cdef bint circle = end - begin > 1
         if not circle:
-            state = begin
-            for step in range(self.first[state], self.first[state + 1]):
-                circle = circle or self.target[step] == state
+            for step in range(self.first[begin], self.first[begin + 1]):
+                circle = circle or self.target[step] == begin
             if not circle:
                 sweeps[0] = 1
-                self.update(state)
+                self.update(begin)
                 return True
-        for _sweep in range(64):
-            before = change[0]
-            change[0] = 0.0
-            for i in range(begin, end):
-                change[0] = max(change[0], self.update(i))
+        while left > 0:
+            if at[0] == begin:
+                before[0] = change[0]
+                change[0] = 0.0
+            last = <int32_t>min(<int64_t>end, at[0] + left)
+            left -= last - at[0]
+            while at[0] < last:
+                change[0] = max(change[0], self.update(at[0]))
+                at[0] += 1
+            if last < end:
+                return False
+            at[0] = begin
             sweeps[0] += 1
             if change[0] == 0.0:
                 return True
-            if sweeps[0] > 2 and change[0] < before:
-                rate = change[0] / before
+            if sweeps[0] > 2 and change[0] < before[0]:
+                rate = change[0] / before[0]
                 if change[0] <= tolerance and change[0] * rate / (1.0 - rate) <= tolerance:
                     return True
             elif change[0] < 1e-15 and sweeps[0] > 2:   # the last bit flickers

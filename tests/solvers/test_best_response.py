@@ -8,7 +8,14 @@ import pytest
 from open_spiel.python.algorithms import expected_game_score
 
 import games
-from engine_ext.errors import IllegalActionError, ParameterError, SavedStateError, UnsuitableGameError
+from engine_ext.errors import (
+    IllegalActionError,
+    ParameterError,
+    SavedStateError,
+    TooLargeError,
+    UnsuitableGameError,
+)
+from solvers import linear_program
 from solvers.best_response import best_response, best_response_values, expected_values, exploitability, nash_conv
 from solvers.bots import PolicyBot
 from solvers.cfr import CFRSolver
@@ -16,6 +23,7 @@ from solvers.extraction import extract
 from solvers.linear_program import SequenceFormSolver
 from solvers.policies import TabularPolicy
 from solvers.sequence_form import SequenceForm
+from tests.signals import die
 
 
 def random_policy(tree, seed):
@@ -65,6 +73,20 @@ def test_kuhn_equilibrium_is_of_kuhns_family():
     assert table["2"][1] == pytest.approx(3 * alpha, abs=1e-9)
     assert table["0p"][1] == pytest.approx(1 / 3, abs=1e-9)
     assert table["1b"][1] == pytest.approx(1 / 3, abs=1e-9)
+
+
+def test_large_linear_programs_run_in_a_process_of_their_own(monkeypatch):
+    """HiGHS hears no signals; what it finds there is the same to the bit."""
+    here = SequenceFormSolver(extract("kuhn_poker"))
+    here.run(1)
+    monkeypatch.setattr(linear_program, "_QUICK_ENTRIES", 0)
+    there = SequenceFormSolver(extract("kuhn_poker"))
+    there.run(1)
+    assert there.value == here.value
+    assert np.array_equal(there.average_policy().probabilities, here.average_policy().probabilities)
+    monkeypatch.setattr(linear_program, "_optimum", die)
+    with pytest.raises(TooLargeError, match="for want of memory"):
+        SequenceFormSolver(extract("kuhn_poker")).run(1)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

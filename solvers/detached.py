@@ -1,0 +1,68 @@
+"""One call in a process of its own, for work in foreign compiled code that does not hear signals.
+
+The caller waits and stays open to Ctrl-C and SIGTERM; whatever ends its wait ends the work, too. Where
+the system can (Linux), the work also ends with the process that asked for it, however that ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+_START = "import sys; sys.path[:] = sys.argv[1:]; from solvers.detached import _serve; _serve()"
+
+
+def call_detached(function: Callable[..., Any], *arguments: Any) -> Any:
+    """`function(*arguments)`, worked out by another process; what it raises is raised here.
+
+    Args:
+        function: of a module's top level; it, its arguments and its result can be pickled.
+
+    Raises:
+        RuntimeError: the process ended without a result (killed, or out of memory).
+    """
+    request = pickle.dumps((os.getpid(), function.__module__, function.__qualname__, arguments))
+    command = [sys.executable, "-c", _START, *(path for path in sys.path if path), os.getcwd()]
+    worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        answer, _ = worker.communicate(request)
+    except BaseException:
+        worker.kill()
+        worker.wait()
+        raise
+    if worker.returncode:
+        raise RuntimeError(f"the process for {function.__qualname__} ended with code {worker.returncode}")
+    result, error = pickle.loads(answer)
+    if error is not None:
+        raise error
+    return result
+
+
+def _serve() -> None:
+    """The other process: a call from the standard input, its outcome to the standard output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to both; the caller decides
+    parent, module, name, arguments = pickle.load(sys.stdin.buffer)
+    _end_with(parent)
+    outcome: tuple[Any, BaseException | None]
+    try:
+        outcome = getattr(importlib.import_module(module), name)(*arguments), None
+    except Exception as error:
+        outcome = None, error
+    sys.stdout.buffer.write(pickle.dumps(outcome))
+
+
+def _end_with(parent: int) -> None:
+    """Have the kernel end this process when its parent ends."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it has gone already
+        os._exit(1)
