@@ -251,14 +251,14 @@ def solve_game(
 def play_game(
     game: Annotated[str, typer.Argument(help="one of our games; with --load it must be the saved one")],
     bot: Annotated[list[str] | None, typer.Option(help="once for all other seats, or once for each")] = None,
-    seat: Annotated[int, typer.Option(help="your seat, from 0", min=0)] = 0,
+    seat: Annotated[int | None, typer.Option(help="your seat, from 0; default: 0", min=0)] = None,
     seed: Annotated[int | None, typer.Option(help="of the dice and the bots; default: a new one", min=0)] = None,
-    load: Annotated[Path | None, typer.Option(help="go on with a saved game")] = None,
+    load: Annotated[Path | None, typer.Option(help="go on with a saved game; it brings bots, seat and seed")] = None,
 ) -> None:
     """Play against bots in the terminal; `help` in the game lists what you can type."""
     from experiments import play
 
-    play.play(game, bot or ["strongest"], seat=seat, seed=seed, load=load)
+    play.play(game, bot, seat=seat, seed=seed, load=load)
 
 
 @app.command("serve")

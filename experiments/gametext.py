@@ -48,6 +48,15 @@ class Game:
     rules: Rules | None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
+    def same_as(self, other: Game) -> bool:
+        """Whether two texts name the same game: parameters left out count as their defaults."""
+        return self.identity == other.identity
+
+    @property
+    def identity(self) -> object:
+        """What makes the game the game it is; equal for equal games, however they are spelled."""
+        return self.text if self.rules is None else identity(self.rules)
+
     def openspiel(self) -> pyspiel.Game:
         """The game as a `pyspiel.Game`.
 
@@ -55,6 +64,11 @@ class Game:
             ParameterError: OpenSpiel refuses the parameters.
         """
         return _load_openspiel(self.text if self.spec is None else _write(self.name, self.parameters))
+
+
+def identity(rules: Rules) -> object:
+    """Name, every parameter, start and data of some rules of ours."""
+    return rules.name, rules.parameters, rules.start_dict, rules.digest
 
 
 def split(text: str) -> tuple[str, dict[str, str]]:

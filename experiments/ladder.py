@@ -140,13 +140,9 @@ def find(rules: Rules) -> Row | None:
             known = gametext.load(row.game, own_only=True).rules
         except QuandaryError as error:
             raise DataError(f"{row.path}: {error}") from error
-        if known is not None and _identity(known) == _identity(rules):
+        if known is not None and gametext.identity(known) == gametext.identity(rules):
             return row
     return None
-
-
-def _identity(rules: Rules) -> tuple[str, dict[str, object], object, str]:
-    return rules.name, rules.parameters, rules.start_dict, rules.digest
 
 
 def resolve(rules: Rules) -> str:

@@ -35,7 +35,7 @@ from starlette.exceptions import HTTPException
 import games
 from engine_ext.errors import IllegalActionError, ParameterError, QuandaryError, reason
 from experiments import gametext, ladder
-from experiments.play import saving
+from experiments.play import odds, saving
 from experiments.play.session import Option, Session
 from games.words import NOBODY
 
@@ -336,10 +336,10 @@ def _game_page(templates: jinja2.Environment, key: str, table: Table, error: str
     session = table.session
     spec = session.game.spec
     assert spec is not None
-    odds = {option.action: option for option in table.hint[1]} if table.hint and session.your_turn else {}
+    hinted = {option.action: option for option in table.hint[1]} if table.hint and session.your_turn else {}
     choices = session.choices() if session.your_turn else []
-    if odds:
-        order = {action: i for i, action in enumerate(odds)}
+    if hinted:
+        order = {action: i for i, action in enumerate(hinted)}
         choices.sort(key=lambda choice: order.get(choice.action, len(order)))
     story = [(_who(session, line.seat), line.text) for line in session.story]
     return templates.get_template("web_game.html").render(
@@ -353,9 +353,12 @@ def _game_page(templates: jinja2.Environment, key: str, table: Table, error: str
         question=session.question() if choices else "",
         choices=choices,
         wide=any(len(choice.words) > 40 for choice in choices),
-        odds=odds,
-        adviser=table.hint[0] if odds and table.hint else "",
+        odds=hinted,
+        adviser=table.hint[0] if hinted and table.hint else "",
         thought=session.thought,
+        said=odds.of_rival(session) if session.rival_decisions else "",
+        figure=odds.figure,
+        heading=odds.heading,
         verdict=session.verdict() if session.over else "",
         look_up=spec.look_up(session.position, session.seat),
         error=error,

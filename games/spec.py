@@ -17,7 +17,7 @@ from typing import Any
 
 from rich.console import Group
 
-from engine_ext.errors import DataError, ParameterError, reason
+from engine_ext.errors import DataError, ParameterError, QuandaryError, reason
 from engine_ext.position import Position, Rules
 from games.words import Line, Step, Words, tell_names
 
@@ -151,7 +151,24 @@ class GameSpec:
                 if chosen[key] == defaults[key]:
                     chosen[key] = value
             start = None if scenario.start is None else dict(scenario.start)
+            against = {key: value for key, value in scenario.parameters.items() if chosen[key] != value}
+            if start is not None and against:
+                return self._start_against_scenario(scenario, chosen, start, against)
         return self.rules(chosen, start)
+
+    def _start_against_scenario(
+        self, scenario: Scenario, chosen: dict[str, Any], start: dict[str, Any], against: Mapping[str, ParameterValue]
+    ) -> Rules:
+        """The rules of a scenario some of whose own parameters are overridden: its position may not fit them."""
+        try:
+            return self.rules(chosen, start)
+        except QuandaryError as error:
+            own = ", ".join(f"{key}={value}" for key, value in against.items())
+            given = ", ".join(f"{key}={chosen[key]}" for key in against)
+            raise ParameterError(
+                f"{self.name}: the scenario {scenario.name} begins in a position made for {own}, which does not fit "
+                f"{given}: leave out {' and '.join(against)} ({error})"
+            ) from error
 
     def sections(self, position: Position, seat: int) -> Mapping[str, Any]:
         """The table as the seat sees it, in named parts: rich renderables or texts."""
@@ -178,6 +195,10 @@ class GameSpec:
     def tell(self, steps: Sequence[Step], seat: int) -> list[Line]:
         """What happened in some consecutive steps, as the seat saw it."""
         return (self.words.tell if self.words and self.words.tell else tell_names)(steps, seat)
+
+    def unit(self, rules: Rules) -> tuple[str, str]:
+        """What utilities count where they say more than who won, one and many of it."""
+        return self.words.unit(rules) if self.words and self.words.unit else ("point", "points")
 
     def look_up(self, position: Position, seat: int) -> Mapping[str, str]:
         """Name to text of what the seat can look up."""

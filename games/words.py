@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine_ext.position import Position
+from engine_ext.position import Position, Rules
 
 NOBODY = -1  # the seat of dice and cards
 
@@ -57,12 +57,15 @@ class Words:
         options: every legal action of a decision in words, each different, in the order of a menu.
         tell: what happened in some consecutive steps, as a seat saw it.
         look_up: name to text of what a seat can look up: cards, fields, pieces.
+        unit: what utilities count under some rules where they say more than who won, one and many of
+            it: `("chip", "chips")`.
     """
 
     ask: Callable[[Position], str]
     options: Callable[[Position], Mapping[int, str]]
     tell: Callable[[Sequence[Step], int], list[Line]] | None = None
     look_up: Callable[[Position, int], Mapping[str, str]] | None = None
+    unit: Callable[[Rules], tuple[str, str]] | None = None
 
 
 def tell_names(steps: Sequence[Step], seat: int) -> list[Line]:
@@ -81,9 +84,9 @@ def whose(seat: int, listener: int) -> str:
     return "your" if seat == listener else f"seat {seat}'s"
 
 
-def count(n: int, one: str, many: str = "") -> str:
-    """A number with its noun: `1 die`, `3 dice`."""
-    return f"{n} {one if n == 1 else many or one + 's'}"
+def count(n: float, one: str, many: str = "") -> str:
+    """A number with its noun: `1 die`, `3 dice`, `2.5 points`."""
+    return f"{n if isinstance(n, int) else format(n, 'g')} {one if n == 1 else many or one + 's'}"
 
 
 def join(parts: Sequence[str], last: str = "and") -> str:

@@ -8,6 +8,7 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from rich import box
 from rich.columns import Columns
@@ -18,7 +19,7 @@ from rich.text import Text
 
 from engine_ext.errors import ParameterError, QuandaryError
 from experiments import gametext, ladder
-from experiments.play import saving
+from experiments.play import odds, saving
 from experiments.play.session import Choice, Option, Session
 from games.words import NOBODY, Line
 
@@ -37,31 +38,55 @@ quit          leave (so do Ctrl-D and Ctrl-C)
 hint, why, about, undo, moves, look and quit may be shortened to their first letter, help to ?."""
 
 
-def play(text: str, bots: list[str], *, seat: int = 0, seed: int | None = None, load: Path | None = None) -> None:
+def play(
+    text: str,
+    bots: list[str] | None = None,
+    *,
+    seat: int | None = None,
+    seed: int | None = None,
+    load: Path | None = None,
+) -> None:
     """Play a game in the terminal until the person leaves.
 
     Args:
         text: one of our games.
-        bots: one spec for all other seats, or one for each.
-        seat: the person's.
+        bots: one spec for all other seats, or one for each; None stands for the strongest known.
+        seat: the person's; None is the first.
         seed: of dice and bots; None draws one.
-        load: a saved game to go on with; it must be a game of `text`.
+        load: a saved game to go on with; it must be a game of `text`, and brings bots, seat and seed.
 
     Raises:
-        ParameterError, SpecError, UnsuitableGameError: as `Session`.
+        ParameterError, SpecError, UnsuitableGameError: as `Session`; or something is given that the saved
+            game says otherwise.
         SavedStateError: the saved game is damaged, or of another game.
     """
     game = gametext.load(text, own_only=True)
     if load is not None:
-        session = saving.load(load)
-        if session.game.text != game.text:
-            raise ParameterError(f"{load} holds a game of {session.game.text}, not of {game.text}")
+        session = _taken_up(load, game, bots, seat, seed)
     else:
-        session = Session(game, seat, bots, secrets.randbits(31) if seed is None else seed)
+        session = Session(game, seat or 0, bots or [ladder.NAME], secrets.randbits(31) if seed is None else seed)
     screen = Screen(session, Console(highlight=False, width=None if sys.stdout.isatty() else 100))
     with contextlib.suppress(KeyboardInterrupt, EOFError):
         screen.run()
     screen.say_goodbye()
+
+
+def _taken_up(path: Path, game: gametext.Game, bots: list[str] | None, seat: int | None, seed: int | None) -> Session:
+    """The saved game, unless what is asked for is another one."""
+    session = saving.load(path)
+    if not session.game.same_as(game):
+        raise ParameterError(f"{path} holds a game of {session.game.text}, not of {game.text}")
+    rivals = [bot for other, bot in enumerate(session.bots) if other != session.seat]
+    kept: list[tuple[str, Any, Any]] = [("seat", seat, session.seat), ("seed", seed, session.seed)]
+    if bots and bots not in (session.bots, rivals) and not (len(bots) == 1 and set(rivals) == set(bots)):
+        kept.append(("bot", ", ".join(bots), ", ".join(rivals)))
+    for name, given, saved in kept:
+        if given is not None and given != saved:
+            raise ParameterError(
+                f"{path} was saved with {name} {saved}, and --load goes on with it: leave out --{name} {given}, or "
+                "start a new game without --load"
+            )
+    return session
 
 
 class Screen:
@@ -152,12 +177,14 @@ class Screen:
 
     def _advance(self) -> None:
         """Let dice and bots go on to the person's next decision, tell what happened, draw the table."""
-        thought = self.session.thought
+        decided = self.session.rival_decisions
         with self._thinking():
             lines = self.session.go_on()
+            said = odds.of_rival(self.session) if self.session.rival_decisions != decided else ""
         self._tell(lines)
-        if self.session.thought is not None and self.session.thought is not thought:
-            self.console.print(self._odds_of_rival(), style="dim", markup=False)
+        if said:
+            more = " (why: the rest)" if self.session.thought is not None else ""
+            self.console.print(f"{said}{more}", style="dim", markup=False)
         self._show()
 
     @contextlib.contextmanager
@@ -185,14 +212,6 @@ class Screen:
         if seat == NOBODY:
             return "", "cyan"
         return ("you", "bold green") if seat == self.session.seat else (f"seat {seat}", "bold magenta")
-
-    def _odds_of_rival(self) -> str:
-        thought = self.session.thought
-        assert thought is not None
-        best = thought.options[0]
-        if best.chance is None:
-            return f"seat {thought.seat} expected a result of {best.value:+.2f} from its last choice (why: the rest)"
-        return f"seat {thought.seat} gave itself {100 * best.chance:.0f} % to win with its last choice (why: the rest)"
 
     # ---- drawing -----------------------------------------------------------------------------
 
@@ -307,19 +326,24 @@ class Screen:
     def _hint(self, _: str) -> None:
         with self._thinking():
             name, options = self.session.hint()
-        self.console.print(hint_table(f"what {name} sees", options))
+        self.console.print(hint_table(self.session, f"what {name} sees", options))
 
     def _why(self, _: str) -> None:
         thought = self.session.thought
         if thought is None:
-            reason = (
-                "its odds would give away what it holds"
-                if self.session.rules.hidden_information
-                else "no bot that looks ahead has decided yet"
-            )
-            self.console.print(f"There is nothing to see: {reason}.", style="yellow", markup=False)
+            if not self.session.rival_decisions:
+                reason = "There is nothing to see: no bot has decided yet."
+            elif self.session.rules.hidden_information and not self.session.over:
+                reason = (
+                    "A bot's odds would give away what it holds: ask again when the game is over. "
+                    "hint shows your own odds."
+                )
+            else:
+                reason = "There is nothing to see: no bot here looks ahead, so none has odds."
+            self.console.print(reason, style="yellow", markup=False)
             return
-        self.console.print(hint_table(f"how seat {thought.seat}, {thought.name}, saw its last choice", thought.options))
+        title = f"how seat {thought.seat}, {thought.name}, saw its last choice"
+        self.console.print(hint_table(self.session, title, thought.options))
 
     def _about(self, rest: str) -> None:
         session = self.session
@@ -404,28 +428,25 @@ class Screen:
         self._left = True
 
 
-def hint_table(title: str, options: list[Option], most: int = 10) -> Table:
+def hint_table(session: Session, title: str, options: list[Option], most: int = 10) -> Table:
     """The odds as a table, best first."""
-    by_chance = any(option.chance is not None for option in options)
     table = Table(box=box.SIMPLE_HEAD, title=Text(title), title_justify="left", pad_edge=False)
     table.add_column("")
     table.add_column("action")
-    for column in ("chance to win" if by_chance else "expected result", "searched", "plays it"):
+    for column in (odds.heading(options), "searched", "plays it"):
         table.add_column(column, justify="right")
     for option in options[:most]:
-        if option.value != option.value:
-            odds = "–"
-        else:
-            odds = f"{100 * option.chance:.1f} %" if option.chance is not None else f"{option.value:+.3f}"
         table.add_row(
             "→" if option.best else "",
             Text(option.words),
-            odds,
-            f"{option.visits:,}" if option.visits else "–",
+            odds.figure(session, option),
+            f"{option.visits:,}",
             f"{100 * option.share:.0f} %",
             style="bold" if option.best else None,
         )
-    if len(options) > most:
-        table.caption = f"and {len(options) - most} more that it likes less"
-        table.caption_justify = "left"
+    notes = [f"and {len(options) - most} more that it likes less"] if len(options) > most else []
+    if not all(odds.known(option) for option in options[:most]):
+        notes.append(odds.UNTRIED_NOTE)
+    table.caption = "; ".join(notes) or None
+    table.caption_justify = "left"
     return table

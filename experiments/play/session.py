@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from engine_ext.errors import IllegalActionError, ParameterError, SpecError
 from engine_ext.position import Position
@@ -124,9 +125,6 @@ class Session:
         position: where the game stands.
         events: every step so far.
         story: the same in words, as the person saw it, up to the last `tell`.
-        thought: how a bot saw the last decision between two alternatives or more; None where no bot
-            has decided yet, where it had no opinion, and where the game hides something, for its
-            odds would give away what it holds.
         names: canonical spec by seat; "you" in the person's.
     """
 
@@ -148,7 +146,7 @@ class Session:
         """Back to the start of the game, with the same seed."""
         self.position = self.rules.initial_position()
         self.story: list[Line] = []
-        self.thought: Thought | None = None
+        self._thought: Thought | None = None
         self._untold: list[Step] = []
         self._chance = KeyedChance(self.seed)
         self.events: list[Event] = []
@@ -164,6 +162,18 @@ class Session:
     def over(self) -> bool:
         """Whether the game has ended."""
         return self.position.is_terminal()
+
+    @property
+    def thought(self) -> Thought | None:
+        """How a bot saw the last decision between two alternatives or more; None where no bot has
+        decided yet and where it had no opinion. A game that hides something shows it only when it is
+        over: a bot's odds would give away what it holds."""
+        return None if self.rules.hidden_information and not self.over else self._thought
+
+    @property
+    def rival_decisions(self) -> int:
+        """How many decisions the bots have made so far."""
+        return sum(self._decisions) - self._decisions[self.seat]
 
     @property
     def your_turn(self) -> bool:
@@ -194,13 +204,20 @@ class Session:
             return None
         return min(1.0, max(0.0, (utility * (n - 1) + 1) / n))
 
+    def amount(self, utility: float) -> str:
+        """A utility with what it counts: `+1 chip`, `17 cards kept`; mean ones with two decimals."""
+        one, many = self._spec.unit(self.rules)
+        sign = "+" if self.rules.min_utility() < 0 else ""
+        whole = utility == int(utility)
+        return f"{utility:{sign}{'.0f' if whole else '.2f'}} {one if abs(utility) == 1 else many}"
+
     def verdict(self) -> str:
         """How the finished game went for the person."""
         utilities = self.position.returns()
         own = utilities[self.seat]
         chance = self.win_chance(own)
         if chance is None:
-            return f"The game is over. Your result: {own:g}"
+            return f"The game is over. Your result: {self.amount(own)}."
         if chance == 1:
             return "You have won."
         if chance == 0:
@@ -226,8 +243,7 @@ class Session:
             assert player is not None
             result = player.choose(self.position, self._seed_of(seat))
             action = result.action
-            if not self.rules.hidden_information:
-                self._note_thought(seat, result)
+            self._note_thought(seat, result)
         if action is None:
             raise IllegalActionError(f"{self.names[seat]} chose nothing at its decision")
         return self._apply(seat, action)
@@ -251,7 +267,7 @@ class Session:
 
     def _note_thought(self, seat: int, result: SearchResult) -> None:
         if any(not math.isnan(each.value) for each in result.actions):
-            self.thought = Thought(seat, self.names[seat], self._options(seat, result))
+            self._thought = Thought(seat, self.names[seat], self._options(seat, result))
 
     def choose(self, action: int) -> Event:
         """The person's decision.
@@ -271,7 +287,7 @@ class Session:
                 len(self.events),
                 len(self.story),
                 tuple(self._decisions),
-                self.thought,
+                self._thought,
             )
         )
         return self._apply(self.seat, action)
@@ -283,7 +299,7 @@ class Session:
         last = self._snapshots.pop()
         self.position, self._chance = last.position, last.chance
         self._decisions = list(last.decisions)
-        self.thought = last.thought
+        self._thought = last.thought
         self._untold = []
         del self.events[last.n_events :]
         del self.story[last.n_lines :]
@@ -342,17 +358,34 @@ class Session:
         Raises:
             IllegalActionError: it is not the person's turn.
         """
+        if self.over:
+            raise IllegalActionError(
+                "the game is over: there is nothing left to decide; undo takes your last move back"
+            )
         if not self.your_turn:
-            raise IllegalActionError("there is nothing to decide")
+            raise IllegalActionError("it is not your turn: there is nothing for you to decide yet")
         result = self._advice(self._adviser)
         name = self._adviser.name
         if all(math.isnan(each.value) for each in result.actions):
-            try:
-                searcher = players.make(ladder.fallback(self.rules), self.rules, every_action=True)
-            except SpecError:
-                searcher = self._adviser
+            searcher = self._plain_search
             name, result = searcher.name, self._advice(searcher)
         return name, self._options(self.seat, result)
+
+    def outlook(self) -> Option | None:
+        """What a plain search that knows no more than the person holds for the person's best action, in
+        a game whose bots keep their odds to themselves; None in other games and out of turn."""
+        if not self.rules.hidden_information or not self.your_turn:
+            return None
+        best = self._options(self.seat, self._advice(self._plain_search))[0]
+        return None if math.isnan(best.value) else best
+
+    @cached_property
+    def _plain_search(self) -> Player:
+        """A search of fixed size, for where the adviser has no opinion."""
+        try:
+            return players.make(ladder.fallback(self.rules), self.rules, every_action=True)
+        except SpecError:
+            return self._adviser
 
     def _options(self, seat: int, result: SearchResult) -> list[Option]:
         """What a search found at the seat's decision, best first."""

@@ -54,4 +54,4 @@ def view(position: Position, seat: int) -> str:
     return f"{'no card yet' if card is None else f'your card: {card}'}; {', '.join(bids) or 'no bids yet'}"
 
 
-WORDS = Words(ask=_ask, options=_options, tell=_tell)
+WORDS = Words(ask=_ask, options=_options, tell=_tell, unit=lambda _: ("chip", "chips"))

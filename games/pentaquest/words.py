@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
-from engine_ext.position import Position
+from engine_ext.position import Position, Rules
 from games.pentaquest.cards import Card
 from games.pentaquest.rules import PentaquestRules
 from games.words import NOBODY, Line, Step, Words, count, join, who
@@ -65,7 +65,9 @@ def options(position: Position) -> Mapping[int, str]:
             groups[2][action] = ("take nothing" if beaten else "give up") + (loses if alone or not beaten else "")
         elif verb == "beat":
             card = cards[rest]
-            groups[0][action] = f"beat {rest} ({requirement_words(card)}): {card.symbol} for your army"
+            groups[0][action] = (
+                f"beat {rest} ({requirement_words(card)}) and keep it: {card.symbol}, {MEANINGS[card.symbol]}"
+            )
         elif verb == "discard":
             groups[1][action] = f"discard {rest} ({MEANINGS[rest]})"
         elif verb.startswith("reroll"):
@@ -162,4 +164,9 @@ def look_up(position: Position, seat: int) -> Mapping[str, str]:
     return known | {f"card {symbol}": meaning for symbol, meaning in MEANINGS.items()} | {"suns and moons": signs}
 
 
-WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up)
+def unit(rules: Rules) -> tuple[str, str]:
+    """Alone the cards kept count; with `utility=score` the lead."""
+    return ("card kept", "cards kept") if rules.num_players() == 1 else ("card ahead", "cards ahead")
+
+
+WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up, unit=unit)

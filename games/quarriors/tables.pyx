@@ -213,9 +213,10 @@ cdef class QuarriorsTables(Rules):
         cdef Tables *T = self.data
         numbers, classes = [], {}
         counts = {1: 0, 2: 0, 3: 0}
-        for name in (part.strip() for part in text.split(";")):
+        for name in (part.strip() for part in text.split(";")) if text else ():
             if not name:
-                continue
+                raise ParameterError(
+                    f"quarriors: wilds is {text!r}: a ';' stands between two names of cards, and one is missing")
             if name not in self.sets.cards:
                 raise ParameterError(f"quarriors: wilds names {name!r}, which is no card of the sets in use")
             number = self.card_names.index(name)

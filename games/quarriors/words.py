@@ -580,4 +580,4 @@ def _faces(die: Die) -> str:
     return "faces: " + "; ".join(words if n == 1 else f"{n} × {words}" for words, n in faces.items())
 
 
-WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up)
+WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up, unit=lambda _: ("Glory ahead", "Glory ahead"))

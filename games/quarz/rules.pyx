@@ -162,6 +162,9 @@ cdef class QuarzRules(Rules):
                 raise ParameterError(f"quarz: {key} is {p[key]}, allowed are {low} to {high}")
         if p["tile_seed"] < 0:
             raise ParameterError(f"quarz: tile_seed is {p['tile_seed']}, allowed are 0 and up")
+        if p["tile_seed"] and p["tiles"] != "seed":
+            raise ParameterError(
+                f"quarz: tile_seed is {p['tile_seed']}, which only tiles=seed looks at; tiles is {p['tiles']!r}")
 
     def _named_layout(self, p, players):
         """The layout the parameter `layout` names, or None."""

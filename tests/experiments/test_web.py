@@ -181,16 +181,16 @@ def test_the_board_of_quarz_is_drawn_with_names_of_fields(browser):
 
 def test_a_bot_explains_its_odds_after_its_move(browser):
     page = opened(browser, game="pig(goal=30)", bot="mcts(simulations=50)", seat="1", seed="4").text
-    found = re.search(r"Seat 0 gave itself (\d+) % to win with its last choice", page)
+    found = re.search(r"Seat 0 expects to win with (\d+) % \(its choice: ", page)
     assert found
     assert 0 <= int(found.group(1)) <= 100
-    assert "what it weighed" in page
+    assert "all that it weighed" in page
 
 
 def test_a_bot_with_hidden_cards_keeps_its_odds_to_itself(browser):
     page = opened(browser, game="kuhn", bot="ismcts(simulations=50)", seat="1").text
-    assert "gave itself" not in page
-    assert "expected" not in page
+    assert "Seat 0 expects" not in page
+    assert "By all that you can see you may expect about" in page
 
 
 def test_a_move_from_an_old_page_is_refused_with_a_word(browser):

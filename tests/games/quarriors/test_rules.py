@@ -89,6 +89,9 @@ def test_sourced_figures_are_kept():
         ({"wilds": "Witching Hag;Strong Witching Hag"}, "two cards of class 'Witching Hag'"),
         ({"wilds": "Death Charm;Life Spell;Growth Charm;Victory Charm"}, "4 spell cards, allowed are 3"),
         ({"wilds": "Light Charm"}, "no card of the sets in use"),
+        ({"wilds": ";"}, "a ';' stands between two names of cards"),
+        ({"wilds": "Witching Hag;"}, "a ';' stands between two names of cards"),
+        ({"scenario": "endgame", "players": 3}, "endgame begins in a position made for players=2.*leave out players"),
     ],
 )
 def test_bad_parameters(parameters, words):

@@ -159,6 +159,8 @@ def test_the_time_stack(players: int, length: str, tiles: int, turns: int) -> No
         {"draft": "auction"},
         {"tiles": "thrown"},
         {"tile_seed": -1},
+        {"tile_seed": 4},  # without tiles=seed nobody would look at it
+        {"tile_seed": 4, "tiles": "random"},
         {"squad": 0},
         {"actions": 9},
         {"sight": "x-ray"},

@@ -1,0 +1,71 @@
+"""Odds in words, the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+import math
+
+from experiments.play.session import Option, Session
+
+UNTRIED = "not tried"  # a search that widens its choice step by step has not come to this action
+UNTRIED_NOTE = "not tried: the search kept its time for actions that looked better"
+
+
+def known(option: Option) -> bool:
+    """Whether the search has an opinion of an action."""
+    return not math.isnan(option.value)
+
+
+def figure(session: Session, option: Option, digits: int = 1) -> str:
+    """An action's odds: `59.4 %`, or an expected result, `+0.33 chips`."""
+    if not known(option):
+        return UNTRIED
+    if option.chance is not None:
+        return f"{100 * option.chance:.{digits}f} %"
+    return session.amount(option.value)
+
+
+def heading(options: list[Option]) -> str:
+    """What the figures of some options are."""
+    return "chance to win" if any(option.chance is not None for option in options) else "expected result"
+
+
+def brief(words: str, most: int = 60) -> str:
+    """An action in few words: what its text says before prices and card texts."""
+    short = words.partition(": ")[0].partition(" (")[0]
+    return short if len(short) <= most else short[: most - 1].rstrip() + "…"
+
+
+def of_rival(session: Session) -> str:
+    """How a bot saw its last choice, in one sentence: what it expects, and its best alternative. In a game
+    that hides something, what the person may expect instead. Empty where there is nothing to say."""
+    thought = session.thought
+    if thought is None:
+        return of_person(session)
+    best = next((option for option in thought.options if option.best), thought.options[0])
+    if not known(best):
+        return ""
+    chosen = f"its choice: {brief(best.words)}"
+    others = [option for option in thought.options if not option.best and known(option)]
+    if others:
+        other = max(others, key=lambda option: option.value)
+        chosen += f"; next best: {brief(other.words)}, {figure(session, other, 0)}"
+    return f"seat {thought.seat} {_expects(session, best)} ({chosen})"
+
+
+def of_person(session: Session) -> str:
+    """What a search that sees no more than the person holds for the person, in one sentence."""
+    best = session.outlook()
+    if best is None:
+        return ""
+    hopes = (
+        f"your chance to win is about {figure(session, best, 0)}"
+        if best.chance is not None
+        else f"you may expect about {figure(session, best)}"
+    )
+    return f"by all that you can see {hopes}; the bots keep their own odds to themselves until the game is over"
+
+
+def _expects(session: Session, option: Option) -> str:
+    if option.chance is not None:
+        return f"expects to win with {figure(session, option, 0)}"
+    return f"expects {figure(session, option)}"
