@@ -13,7 +13,6 @@ import json
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,47 +40,38 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _exit_code(arguments: list[str] | None) -> int:
+    from experiments import signals
+
+    with signals.heard() as heard:
+        try:
+            code = _invoke(arguments)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except Exception as error:
+            # A signal raises wherever the program is; foreign code may have made another error of it.
+            return 128 + heard.received if heard.received is not None else _explained(error)
+        return code
+
+
+def _explained(error: Exception) -> int:
+    """The exit code of a command that ended with this error; one that nobody foresaw is raised again."""
     from engine_ext.errors import QuandaryError
 
-    try:
-        with _terminable():
-            code = _invoke(arguments)
-        sys.stdout.flush()
-    except QuandaryError as error:
+    if isinstance(error, QuandaryError):
         return _complain(str(error))
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         # Whoever read our output has gone: what is still buffered must not complain either.
         _drop_output()
         return CLOSED_PIPE
-    except OSError as error:
-        if error.errno not in OUTPUT_FAILS:
-            raise
+    if isinstance(error, OSError) and error.errno in OUTPUT_FAILS:
         _drop_output()
         return _complain(f"the standard output cannot be written: {error.strerror}")
-    return code
+    raise error
 
 
 def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM unwind the stack, so that worker processes are stopped, too."""
-
-    def terminate(*_: object) -> None:
-        raise SystemExit(TERMINATED)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _invoke(arguments: list[str] | None) -> int:
@@ -127,11 +117,12 @@ def _console() -> Console:
 
 @contextlib.contextmanager
 def _kept(folder_hint: str) -> Iterator[None]:
-    """On Ctrl-C, say how to go on."""
+    """On Ctrl-C and SIGTERM, say how to go on."""
     try:
         yield
-    except KeyboardInterrupt:
-        print(f"\ninterrupted; everything finished is kept. {folder_hint}", file=sys.stderr)
+    except (KeyboardInterrupt, SystemExit) as ended:
+        if isinstance(ended, KeyboardInterrupt) or ended.code == TERMINATED:
+            print(f"\ninterrupted; everything finished is kept. {folder_hint}", file=sys.stderr)
         raise
 
 
@@ -233,11 +224,14 @@ def solve_game(
     solver: Annotated[str, typer.Option(help="solver spec, such as 'cfr+(iterations=1000)'")],
     seed: Annotated[int, typer.Option(help="of everything random", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="exactly one JSON object on the standard output")] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="keep a policy solver's run in this file; taken up from it where it exists")
+    ] = None,
 ) -> None:
     """Solve a game, or search it from its start: value, action, exploitability."""
     from experiments import solve
 
-    found = solve.solve(game, solver, seed=seed, progress=not as_json)
+    found = solve.solve(game, solver, seed=seed, progress=not as_json, checkpoint=checkpoint)
     if as_json:
         _print_json(found.to_json())
     else:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from engine_ext.errors import ResultsError, reason
+from engine_ext.files import whole_file
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -18,17 +17,8 @@ def write_atomically(path: Path, text: str) -> None:
         ResultsError: the folder cannot be written to.
     """
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with whole_file(path) as file:
+            file.write(text.encode())
     except OSError as error:
         raise ResultsError(f"{path} cannot be written: {reason(error)}") from error
 

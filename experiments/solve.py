@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -18,7 +19,7 @@ from rich.table import Table
 
 from engine_ext.errors import TooLargeError, UnsuitableGameError
 from engine_ext.position import Position, Rules
-from experiments import gametext, ladder
+from experiments import checkpoints, gametext, ladder
 from experiments.gametext import Game
 from solvers import extraction, specs, tree
 from solvers.best_response import expected_values
@@ -76,7 +77,9 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def solve(text: str, spec_text: str, *, seed: int = 0, progress: bool = False) -> Solution:
+def solve(
+    text: str, spec_text: str, *, seed: int = 0, progress: bool = False, checkpoint: Path | None = None
+) -> Solution:
     """Solve a game, or search it from its start.
 
     Args:
@@ -84,9 +87,11 @@ def solve(text: str, spec_text: str, *, seed: int = 0, progress: bool = False) -
         spec_text: the solver.
         seed: of everything random.
         progress: show a bar on the standard error while a long extraction runs.
+        checkpoint: a file to keep a policy solver's run in, and to take it up from where it exists.
 
     Raises:
         ParameterError: an unknown game or parameter.
+        SavedStateError: the checkpoint is damaged, of another game or solver, or cannot be written.
         SpecError: an unknown solver or parameter.
         UnsuitableGameError: a property of the game rules the solver out.
         TooLargeError: the game's tree would not fit; carries the estimate.
@@ -96,8 +101,10 @@ def solve(text: str, spec_text: str, *, seed: int = 0, progress: bool = False) -
     specs.check_spec(spec_text)
     game = gametext.load(text)
     spec = specs.parse_spec(spec_text, game.rules)
+    if checkpoint is not None:
+        checkpoints.check(spec, checkpoint)
     if spec.solver.kind == "policy":
-        return _solve_offline(game, spec, seed, progress, began)
+        return _solve_offline(game, spec, seed, progress, began, checkpoint)
     flat = None
     if game.rules is not None:
         specs.make_searcher(spec, game.rules)
@@ -137,7 +144,8 @@ def extract(source: Any, progress: bool = False) -> Any:
         TooLargeError: it would not fit; carries the estimate.
     """
     columns = (TextColumn("extracting"), BarColumn(), TextColumn("{task.completed:,.0f} nodes"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not progress) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
         task: TaskID | None = None
 
         def show(nodes: int, estimated: float) -> None:
@@ -175,11 +183,16 @@ _LABELS = {
 }
 
 
-def _solve_offline(game: Game, spec: Spec, seed: int, progress: bool, began: float) -> Solution:
+def _solve_offline(
+    game: Game, spec: Spec, seed: int, progress: bool, began: float, checkpoint: Path | None
+) -> Solution:
     spec.solver.check(source_of(game))
     source = tree_or_rules(source_of(game), spec, progress)
     solver = make_offline(spec, source, seed)
-    run_offline(spec, solver)
+    if checkpoint is None:
+        run_offline(spec, solver)
+    else:
+        checkpoints.run(spec, solver, checkpoint)
     spent = float(getattr(solver, "seconds", 0.0))
     iterations = solver.iterations if "iterations" in spec.parameters else None
     common: dict[str, Any] = {

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from engine_ext.errors import SavedStateError
+from engine_ext.errors import SavedStateError, reason
+from engine_ext.files import whole_file
 
 _MAGIC = b"QNDYFILE"
 _DIGEST_BYTES = 32
@@ -39,8 +38,10 @@ def write_saved(
         version: of that kind's contents.
         meta: anything JSON can hold.
         arrays: by name; any shape and plain dtype.
+
+    Raises:
+        SavedStateError: it cannot be written; what was there is as it was.
     """
-    path = Path(path)
     plain = {
         name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
         for name, array in ((name, np.asarray(array)) for name, array in arrays.items())
@@ -55,9 +56,8 @@ def write_saved(
     ).encode()
     header += b" " * (-len(header) % _ALIGN)
     digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with whole_file(path) as file:
             for block in (_MAGIC, len(header).to_bytes(8, "little"), header):
                 file.write(block)
                 digest.update(block)
@@ -70,12 +70,8 @@ def write_saved(
                 file.write(padding)
                 digest.update(padding)
             file.write(digest.digest())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    except OSError as error:
+        raise SavedStateError(f"{path}: the {kind} cannot be written: {reason(error)}") from error
 
 
 def read_saved(path: str | Path, kind: str, version: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -91,7 +87,7 @@ def read_saved(path: str | Path, kind: str, version: int) -> tuple[dict[str, Any
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise SavedStateError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise SavedStateError(f"{path}: cannot be read: {reason(error)}") from error
     if data[: len(_MAGIC)] != _MAGIC:
         raise SavedStateError(f"{path}: not a file of saved arrays; a {kind} was expected")
     body = memoryview(data)[: max(0, len(data) - _DIGEST_BYTES)]
@@ -99,21 +95,30 @@ def read_saved(path: str | Path, kind: str, version: int) -> tuple[dict[str, Any
         raise SavedStateError(f"{path}: damaged or cut short: its checksum does not match")
     start = len(_MAGIC) + 8
     end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
-    header = json.loads(data[start:end])
-    if header["kind"] != kind:
-        raise SavedStateError(f"{path}: holds a {header['kind']}, a {kind} was expected")
-    if header["version"] != version:
-        raise SavedStateError(f"{path}: {kind} of version {header['version']}, this release reads version {version}")
+    try:
+        header = json.loads(data[start:end])
+        found, found_version, meta, listed = (header[key] for key in ("kind", "version", "meta", "arrays"))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise SavedStateError(f"{path}: its header cannot be read: {error}") from error
+    if found != kind:
+        raise SavedStateError(f"{path}: holds a {found}, a {kind} was expected")
+    if found_version != version:
+        raise SavedStateError(f"{path}: {kind} of version {found_version}, this release reads version {version}")
+    return meta, _arrays_of(body, end, listed)
+
+
+def _arrays_of(body: memoryview, at: int, listed: list[tuple[str, str, list[int]]]) -> dict[str, np.ndarray]:
+    """The arrays of a file by name, from that place on."""
     arrays = {}
-    for name, dtype, shape in header["arrays"]:
+    for name, dtype, shape in listed:
         count = int(np.prod(shape, dtype=np.int64))
         if count:
-            arrays[name] = np.frombuffer(body, dtype=dtype, count=count, offset=end).reshape(shape)
+            arrays[name] = np.frombuffer(body, dtype=dtype, count=count, offset=at).reshape(shape)
         else:
             arrays[name] = np.zeros(shape, dtype=dtype)
         size = count * np.dtype(dtype).itemsize
-        end += size + -size % _ALIGN
-    return header["meta"], arrays
+        at += size + -size % _ALIGN
+    return arrays
 
 
 def read_checkpoint(

@@ -1,0 +1,86 @@
+"""How commands end at signals, also where nothing looks up for them."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from experiments import cli
+from tests.experiments.command import ENVIRONMENT, ROOT
+
+# One call into compiled code that lets other threads run and looks up for nothing, as a linear program does.
+DEAF = """
+import hashlib, sys
+from experiments import signals
+signals.GRACE_S = float(sys.argv[1])
+with signals.heard():
+    print("on", flush=True)
+    hashlib.pbkdf2_hmac("sha512", b"", b"", 2**31 - 1)
+"""
+
+
+def deaf(grace_s: float) -> subprocess.Popen:
+    """A process that does not hear signals, at work."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", DEAF, str(grace_s)],
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "on\n"
+    time.sleep(0.2)
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_does_not_hear_is_ended_after_a_while(number):
+    process = deaf(0.5)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert err == "\nquandary: the step under way does not end by itself; ended at once\n"
+
+
+def test_a_second_signal_ends_it_at_once_and_two_that_come_together_are_one():
+    process = deaf(1000)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=2)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGINT
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_error_that_foreign_code_makes_of_a_signal_is_no_error(monkeypatch, capsys, number):
+    """OpenSpiel's module raises an ImportError where a signal comes while it is loaded."""
+
+    def loading(arguments):
+        try:
+            signal.raise_signal(number)
+        except BaseException:
+            raise ImportError("initialization failed") from None
+
+    monkeypatch.setattr(cli, "_invoke", loading)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["games"])
+    assert ended.value.code == 128 + number
+    assert capsys.readouterr() == ("", "")
+
+
+def test_handlers_are_put_back(monkeypatch):
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    monkeypatch.setattr(cli, "_invoke", lambda arguments: 0)
+    for _ in range(3):
+        with pytest.raises(SystemExit):
+            cli.main([])
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
