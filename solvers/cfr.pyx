@@ -34,18 +34,17 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from engine_ext.game cimport PLAYER_LIMIT
-from solvers.node_pass cimport NodePass
+from solvers.node_pass cimport NodePass, Seat
 from solvers.sequence_form cimport (
     RULE_CFR, RULE_DISCOUNT, RULE_PLUS, RULE_PREDICT, Kernels, SequenceForm, Side,
 )
-from solvers.tree cimport FlatTree, NO_SEQUENCE, TreeTables
+from solvers.tree cimport FlatTree
 
 from engine_ext.errors import ParameterError, SavedStateError
 from solvers.best_response import nash_conv
 from solvers.budget import batches, run_for
 from solvers.contract import Parameter, SolverSpec
 from solvers.policies import TabularPolicy
-from solvers.sequence_form import least_regrets
 from solvers.saved import read_checkpoint, write_saved
 
 _KIND = "CFR checkpoint"
@@ -54,15 +53,19 @@ _RULES = {"cfr": RULE_CFR, "cfr+": RULE_PLUS, "lcfr": RULE_DISCOUNT, "dcfr": RUL
 _WEIGHTS = {"cfr": 0.0, "cfr+": 1.0, "lcfr": 1.0, "dcfr": 2.0, "pcfr+": 2.0}   # exponent of t
 
 
-cdef inline double power(double t, double exponent) noexcept nogil:
-    """t ** exponent, quick for the exponents that papers use."""
+cdef inline double power(double t, double exponent, bint by_root) noexcept nogil:
+    """t ** exponent, quick for the exponents that papers use.
+
+    `by_root` takes 1.5 by a square root, which rounds alike on every machine; else it is the C
+    library's pow, which OpenSpiel's Python solvers use.
+    """
     if exponent == 0.0:
         return 1.0
     if exponent == 1.0:
         return t
     if exponent == 2.0:
         return t * t
-    if exponent == 1.5:
+    if exponent == 1.5 and by_root:
         return t * sqrt(t)
     return pow(t, exponent)
 
@@ -105,7 +108,6 @@ cdef class CFRSolver:
     cdef int32_t rule
     cdef int32_t n_players
     cdef bint alternating
-    cdef bint recalls                  # everyone has perfect recall
     # the sequence form: vectors over slots
     cdef SequenceForm sequences
     cdef list vectors                  # per player: regret, policy, plan, total, values
@@ -114,15 +116,14 @@ cdef class CFRSolver:
     cdef double *plan[PLAYER_LIMIT]
     cdef double *total[PLAYER_LIMIT]
     cdef double *values[PLAYER_LIMIT]
-    # the node pass: arrays over sequences (all players) and nodes
+    # the node pass: arrays over sequences (all players)
     cdef NodePass nodes
     cdef double[::1] node_regret
+    cdef double[::1] node_latest       # this iteration's regrets alone, where the rule asks for them
     cdef double[::1] node_policy
     cdef double[::1] node_total
-    cdef double[::1] node_plan
-    cdef double[::1] gain
-    cdef double[::1] least
-    cdef double[:, ::1] scratch
+    cdef double[:, ::1] node_reach     # one row for all players by sequence, or one a player by node
+    cdef double *reach[PLAYER_LIMIT]
 
     def __init__(self, FlatTree tree not None, *, variant="cfr", updates="alternating", form="auto", alpha=1.5,
                  beta=0.0, gamma=None, base_only=False):
@@ -137,8 +138,7 @@ cdef class CFRSolver:
         self.rule = _RULES[variant]
         self.n_players = tree.n_players
         self.alternating = updates == "alternating"
-        self.recalls = all(tree.perfect_recall)
-        self.form = form if form != "auto" else "sequence" if self.recalls else "tree"
+        self.form = form if form != "auto" else "sequence" if all(tree.perfect_recall) else "tree"
         if self.form == "sequence":
             self._start_sequences(base_only)
         else:
@@ -146,13 +146,14 @@ cdef class CFRSolver:
 
     cdef Weights weights_of(self, int64_t iteration) noexcept nogil:
         cdef double t = <double>iteration
+        cdef bint by_root = self.sequences is not None
         cdef Weights out
-        out.average = power(t, self.gamma)
+        out.average = power(t, self.gamma, by_root)
         out.keep_positive = out.keep_negative = 1.0
         if self.rule == RULE_DISCOUNT:
-            out.keep_positive = power(t, self.alpha)
+            out.keep_positive = power(t, self.alpha, by_root)
             out.keep_positive /= out.keep_positive + 1.0
-            out.keep_negative = power(t, self.beta)
+            out.keep_negative = power(t, self.beta, by_root)
             out.keep_negative /= out.keep_negative + 1.0
         return out
 
@@ -214,75 +215,101 @@ cdef class CFRSolver:
 
     def _start_nodes(self):
         self.nodes = NodePass(self.tree)
-        self.least = least_regrets(self.tree)
         n = self.tree.n_sequences
-        self.node_regret, self.node_total, self.gain = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.node_regret, self.node_total = np.zeros(n), np.zeros(n)
+        self.node_latest = np.zeros(n if self.rule == RULE_PREDICT else 0)
         self.node_policy = uniform_policy(self.tree)
-        self.node_plan = np.zeros(n)
-        self.scratch = np.zeros((1 if self.recalls else 2, self.tree.n_nodes))
+        by_sequence = self.nodes.by_sequence
+        self.node_reach = np.ones((1, n + 1) if by_sequence else (self.n_players, self.tree.n_nodes))
+        self._reach_nodes()
+
+    def _reach_nodes(self):
+        """Every player's reach under the current policy."""
+        cdef int32_t player
+        for player in range(self.n_players):
+            self.reach[player] = &self.node_reach[0 if self.nodes.by_sequence else player, 0]
+            if self.node_policy.shape[0]:
+                self.reach_nodes(player)
 
     @cython.boundscheck(False)   # hot, and its indices come from the tree
     cdef void iterate_nodes(self, int64_t count) noexcept nogil:
         cdef int32_t player
         cdef int64_t _
         cdef Weights weights
-        cdef double *gain = &self.gain[0] if self.gain.shape[0] else NULL
-        cdef double *policy = &self.node_policy[0] if self.gain.shape[0] else NULL
-        if self.gain.shape[0] == 0:
+        if self.node_policy.shape[0] == 0:
             self.iterations += count
             return
         for _ in range(count):
             self.iterations += 1
             weights = self.weights_of(self.iterations)
+            if self.node_latest.shape[0]:
+                memset(&self.node_latest[0], 0, self.node_latest.shape[0] * sizeof(double))
             if not self.alternating:
-                memset(gain, 0, self.gain.shape[0] * sizeof(double))
                 for player in range(self.n_players):
-                    self.nodes.counterfactuals(player, policy, &self.scratch[0, 0], gain)
+                    self.regret_nodes(player)
             for player in range(self.n_players):
                 if self.alternating:
-                    memset(gain, 0, self.gain.shape[0] * sizeof(double))
-                    self.nodes.counterfactuals(player, policy, &self.scratch[0, 0], gain)
-                if not self.recalls:
-                    self.nodes.own_reach(player, policy, &self.scratch[1, 0])
-                    self.nodes.add_average(player, weights.average, policy, &self.scratch[1, 0], &self.node_total[0])
+                    self.regret_nodes(player)
                 self.update_nodes(player, weights)
+                self.reach_nodes(player)
 
-    @cython.boundscheck(False)   # hot, and its indices come from the tree
+    @cython.boundscheck(False)
+    cdef void regret_nodes(self, int32_t player) noexcept nogil:
+        """Add a player's regrets of this iteration."""
+        cdef double *latest = &self.node_latest[0] if self.node_latest.shape[0] else NULL
+        self.nodes.values(player, &self.node_policy[0])
+        self.nodes.add_regrets(player, self.reach, &self.node_regret[0], latest)
+
+    @cython.boundscheck(False)
+    cdef void reach_nodes(self, int32_t player) noexcept nogil:
+        """A player's reach under its policy."""
+        cdef const Seat *seat = &self.nodes.seats[player]
+        cdef const double *policy = &self.node_policy[0]
+        cdef double *plan = self.reach[player]
+        cdef double before
+        cdef int32_t i, s
+        if not self.nodes.by_sequence:
+            self.nodes.walk_down(player, policy, plan)
+            return
+        for i in range(seat.n_sets):
+            before = plan[seat.parent[i]]
+            for s in range(seat.first[i], seat.first[i] + seat.count[i]):
+                plan[s + 1] = before * policy[s]
+
+    @cython.boundscheck(False)
     cdef void update_nodes(self, int32_t player, Weights weights) noexcept nogil:
-        """Average, regrets and next policy of one player, information set by information set."""
-        cdef const TreeTables *t = &self.tree.tables
+        """Average, regrets and next policy of one player, information set by information set.
+
+        Unlike on the sequence form every positive regret counts, however small: as OpenSpiel does.
+        """
+        cdef const Seat *seat = &self.nodes.seats[player]
         cdef double *policy = &self.node_policy[0]
         cdef double *regret = &self.node_regret[0]
-        cdef const double *gain = &self.gain[0]
-        cdef int32_t infoset, first, end, s
-        cdef double reach, total, value, r, plus, least
-        for infoset in range(t.n_infosets):
-            if t.info_player[infoset] != player:
-                continue
-            first, end = t.info_first[infoset], t.info_first[infoset + 1]
-            if self.recalls:
-                reach = 1.0 if t.info_parent[infoset] == NO_SEQUENCE else self.node_plan[t.info_parent[infoset]]
-                for s in range(first, end):
-                    self.node_plan[s] = reach * policy[s]
-                    self.node_total[s] += weights.average * self.node_plan[s]
-            least = self.least[infoset]
-            value = 0.0
+        cdef double *total = &self.node_total[0]
+        cdef const double *plan = self.reach[player] + 1
+        cdef int32_t i, first, end, s
+        cdef double positive, r
+        if not self.nodes.by_sequence:
+            self.nodes.add_average(player, weights.average, policy, self.reach[player], total)
+        for i in range(seat.n_sets):
+            first, end = seat.first[i], seat.first[i] + seat.count[i]
+            positive = 0.0
             for s in range(first, end):
-                value += policy[s] * gain[s]
-            total = 0.0
-            for s in range(first, end):
-                r = regret[s] + (gain[s] - value)
+                if self.nodes.by_sequence:
+                    total[s] += weights.average * plan[s]
+                r = regret[s]
                 if self.rule == RULE_DISCOUNT:
                     r *= weights.keep_positive if r > 0.0 else weights.keep_negative
-                elif self.rule != RULE_CFR and r <= least:
+                elif self.rule != RULE_CFR and r < 0.0:
                     r = 0.0
                 regret[s] = r
-                plus = r + (gain[s] - value) if self.rule == RULE_PREDICT else r
-                policy[s] = plus if plus > least else 0.0
-                total += policy[s]
-            if total > 0.0:
+                if self.rule == RULE_PREDICT:
+                    r += self.node_latest[s]
+                policy[s] = r if r > 0.0 else 0.0
+                positive += policy[s]
+            if positive > 0.0:
                 for s in range(first, end):
-                    policy[s] /= total
+                    policy[s] /= positive
             else:
                 for s in range(first, end):
                     policy[s] = 1.0 / <double>(end - first)
@@ -375,6 +402,7 @@ cdef class CFRSolver:
         if self.sequences is None:
             self.node_regret, self.node_policy, self.node_total = (
                 arrays[name].copy() for name in ("regret", "policy", "total"))
+            self._reach_nodes()
         else:
             for player in range(self.n_players):
                 own = self.vectors[player]

@@ -1,12 +1,12 @@
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from solvers.tree import FlatTree
 
 class NodePass:
     tree: FlatTree
+    by_sequence: bool
     arrays: dict[str, NDArray[Any]]
+    seat_arrays: list[dict[str, NDArray[Any]]]
     def __init__(self, tree: FlatTree) -> None: ...
-    def expected_values(self, policy: NDArray[np.float64]) -> NDArray[np.float64]: ...
