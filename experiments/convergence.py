@@ -31,7 +31,7 @@ from experiments.plots import Curve
 from experiments.ratings import Estimate
 from experiments.seeds import keyed_seed
 from experiments.store import Rows, Store
-from solvers import induced, specs, tree
+from solvers import extraction, induced, specs, tree
 from solvers.best_response import exploitability
 from solvers.specs import Spec
 
@@ -130,7 +130,8 @@ def _places(config: ConvergenceConfig) -> list[str]:
 
 def _check_solver(config: ConvergenceConfig, game: gametext.Game, line: _Line) -> str:
     ladder.register()
-    spec = specs.parse_spec(line.solver, game.rules)
+    declared = extraction.declared_rules(solve.source_of(game))
+    spec = specs.parse_spec(line.solver, declared)
     offline = spec.solver.kind == "policy"
     if offline != (config.measure == "exploitability"):
         wanted = "a policy solver" if config.measure == "exploitability" else "a searcher"
@@ -147,9 +148,8 @@ def _check_solver(config: ConvergenceConfig, game: gametext.Game, line: _Line) -
             if key in spec.given:
                 raise ConfigError(f"{spec.name}: {key} is what the budgets set; leave it out")
     budgeted = [with_budget(str(spec), line.unit, budget) for budget in line.budgets]
-    if offline:
-        spec.solver.check(solve.source_of(game))
-    else:
+    spec.solver.require(declared, spec.parameters)
+    if not offline:
         rules = game.rules if config.measure == "regret" else _tree_rules(game.text)
         searcher = specs.make_searcher(budgeted[0], rules)
         if config.measure == "self_play":

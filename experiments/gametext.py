@@ -150,7 +150,7 @@ def load(text: str, *, own_only: bool = False) -> Game:
         spec = games.spec(name)
     except ParameterError:
         spec = None
-    if spec is not None:
+    if spec is not None and (own_only or not _means_openspiel(name, spec, raw)):
         return _load_own(spec, raw)
     if own_only:
         raise ParameterError(_unknown(name, [*_own_names()], f"there are: {', '.join(games.SPECS)}"))
@@ -163,6 +163,14 @@ def load(text: str, *, own_only: bool = False) -> Game:
     game = Game(_openspiel_text(name, raw), name, None, None)
     game.openspiel()
     return game
+
+
+def _means_openspiel(name: str, spec: GameSpec, raw: Mapping[str, str]) -> bool:
+    """Whether a name that OpenSpiel has as well as we (as a folder's) comes with parameters that only its game has."""
+    if not raw or name == spec.name or raw.keys() & spec.all_parameters.keys():
+        return False
+    kind = _openspiel_games().get(name)
+    return kind is not None and raw.keys() <= kind.parameter_specification.keys()
 
 
 def _own_names() -> list[str]:

@@ -124,7 +124,7 @@ def make(spec: str, rules: Rules, *, every_action: bool = False) -> Player:
     """
     checked = specs.parse_spec(spec, rules)
     if checked.solver.kind == "policy":
-        checked.solver.check(rules)
+        checked.solver.require(rules, checked.parameters)
         solver = solve.make_offline(checked, solve.tree_or_rules(rules, checked), 0)
         solve.run_offline(checked, solver)
         return PolicyPlayer(str(checked), solver.average_policy(), rules.num_players())

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ class Solution:
         extract_seconds: time the extraction of the tree took.
         seconds: time in all, extraction included.
         exploitability: of the policy found: NashConv divided by the number of players.
+        note: what a name such as `strongest` stands for, and why.
     """
 
     game: str
@@ -63,6 +65,7 @@ class Solution:
     extract_seconds: float | None = None
     seconds: float | None = None
     exploitability: float | None = None
+    note: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """A dict of JSON values: a number that is not finite is null."""
@@ -100,24 +103,30 @@ def solve(
     ladder.register()
     specs.check_spec(spec_text)
     game = gametext.load(text)
-    spec = specs.parse_spec(spec_text, game.rules)
+    declared = extraction.declared_rules(source_of(game))
+    spec = specs.parse_spec(spec_text, declared)
+    note = ladder.explain(declared) if specs.split_spec(spec_text)[0] == ladder.NAME else None
     if checkpoint is not None:
         checkpoints.check(spec, checkpoint)
     if spec.solver.kind == "policy":
-        return _solve_offline(game, spec, seed, progress, began, checkpoint)
+        spec.solver.require(declared, spec.parameters)
+        return replace(_solve_offline(game, spec, seed, progress, began, checkpoint), note=note)
+    # Once before the work, so that nothing is extracted for a searcher that the game rules out.
+    specs.make_searcher(spec, declared)
     flat = None
     if game.rules is not None:
-        specs.make_searcher(spec, game.rules)
         position = game.rules.initial_position()
     else:
-        specs.make_searcher(spec, extraction.declared_rules(source_of(game)))
+        if isinstance(declared, extraction.DeclaredRules):
+            declared.require_searchable()
         flat = extract(source_of(game), progress)
         position = tree.TreeRules(flat).initial_position()
     result = specs.make_searcher(spec, position.rules).search(position, seed=seed)
     return Solution(
         game=game.text,
         solver=str(spec),
-        value=[float(value) for value in result.values],
+        note=note,
+        value=_values(result.values),
         **_chosen(position, result.action),
         **_work(result),
         tree_nodes=flat.n_nodes if flat is not None else None,
@@ -125,6 +134,11 @@ def solve(
         extract_seconds=flat.seconds if flat is not None else None,
         seconds=time.perf_counter() - began,
     )
+
+
+def _values(values: Iterable[float]) -> list[float]:
+    """Utilities as plain numbers, without the sign that a zero may carry."""
+    return [float(value) + 0.0 for value in values]
 
 
 def _chosen(position: Position, action: int | None) -> dict[str, Any]:
@@ -186,7 +200,6 @@ _LABELS = {
 def _solve_offline(
     game: Game, spec: Spec, seed: int, progress: bool, began: float, checkpoint: Path | None
 ) -> Solution:
-    spec.solver.check(source_of(game))
     source = tree_or_rules(source_of(game), spec, progress)
     solver = make_offline(spec, source, seed)
     if checkpoint is None:
@@ -208,16 +221,18 @@ def _solve_offline(
         known = len(policy)
         return Solution(
             **common,
-            **_likeliest(position, policy.action_probabilities(position) if position.is_player_node() else {}),
+            **_chosen(position, _likeliest(policy.action_probabilities(position) if position.is_player_node() else {})),
             infosets=known,
             seconds=time.perf_counter() - began,
         )
-    position = tree.TreeRules(source).initial_position()
-    chances = policy.infoset_probabilities(int(source.arrays["infoset"][0])) if position.is_player_node() else {}
+    at_start = source.arrays["player"][0] >= 0
+    chances = policy.infoset_probabilities(int(source.arrays["infoset"][0])) if at_start else {}
+    action = _likeliest(chances)
     return Solution(
         **common,
-        **_likeliest(position, chances),
-        value=[float(value) for value in expected_values(policy)],
+        action=action,
+        action_string=None if action is None else source.action_names[action],
+        value=_values(expected_values(policy)),
         tree_nodes=source.n_nodes,
         infosets=source.n_infosets,
         extract_seconds=source.seconds,
@@ -226,8 +241,8 @@ def _solve_offline(
     )
 
 
-def _likeliest(position: Position, chances: dict[int, float]) -> dict[str, Any]:
-    return _chosen(position, max(chances, key=lambda each: (chances[each], -each)) if chances else None)
+def _likeliest(chances: dict[int, float]) -> int | None:
+    return max(chances, key=lambda each: (chances[each], -each)) if chances else None
 
 
 def source_of(game: Game) -> Any:

@@ -440,7 +440,7 @@ def _parameters(**more):
         "seconds": Parameter(None, "stop after this much time instead", kind=float, low=0.0),
         "updates": Parameter("alternating", "who is updated at once", choices=("alternating", "simultaneous")),
         "form": Parameter("auto", "what it runs on: the sequence form or the tree's nodes",
-                          choices=("auto", "sequence", "tree")),
+                          choices=("auto", "sequence", "tree"), needs={"sequence": ("perfect_recall",)}),
         **more,
     }
 

@@ -13,10 +13,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from engine_ext.errors import LimitError
+from engine_ext.errors import LimitError, UnsuitableGameError
 from engine_ext.position import Position, Rules
 
 ParameterValue = bool | int | float | str
+
+# What a parameter may need of a game: a name among `Rules.abilities`, or perfect recall; and how a
+# message calls it.
+ABILITIES: Mapping[str, str] = {
+    "suggest": "a rule of thumb",
+    "estimate": "an estimate",
+    "clock": "a count of its turns",
+    "rewind": "stages of simultaneous hidden choices",
+    "perfect_recall": "perfect recall",
+}
+ANY = "*"
 
 
 @dataclass(frozen=True)
@@ -162,6 +173,8 @@ class Parameter:
         solvers: names of solvers whose specs are allowed as well, as text.
         low: smallest allowed number.
         high: largest allowed number.
+        needs: from a value, as text, to the abilities a game must have for it (keys of `ABILITIES`);
+            under `ANY`, those for every value but the default.
     """
 
     default: ParameterValue | None
@@ -171,6 +184,37 @@ class Parameter:
     solvers: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def needed(self, value: ParameterValue | None) -> tuple[str, ...]:
+        """The abilities a game must have for this value."""
+        always = self.needs.get(ANY, ()) if value != self.default else ()
+        return (*always, *self.needs.get(str(value), ()))
+
+
+def _has(rules: Rules, ability: str) -> bool:
+    if ability == "perfect_recall":  # of our games by contract; a tree knows of its own
+        return bool(getattr(rules, "perfect_recall", True))
+    return ability in rules.abilities
+
+
+def require_abilities(
+    solver: str, declared: Mapping[str, Parameter], given: Mapping[str, ParameterValue | None], rules: Rules
+) -> None:
+    """Raise UnsuitableGameError for a parameter whose value needs what the game does not have.
+
+    Args:
+        solver: its name, for the message.
+        declared: the solver's parameters by name.
+        given: their values.
+        rules: the game.
+    """
+    for key, value in given.items():
+        for ability in declared[key].needed(value):
+            if not _has(rules, ability):
+                raise UnsuitableGameError(
+                    f"{solver}: {key}={value} needs a game with {ABILITIES[ability]}, and {rules.name} has none"
+                )
 
 
 @dataclass(frozen=True)
@@ -185,8 +229,8 @@ class SolverSpec:
         parameters: by name.
         make: for a searcher, `make(parameters) -> Searcher`; for a policy solver,
             `make(game, parameters) -> PolicySolver`, where `game` is a flat tree.
-        check: raises UnsuitableGameError when a property of the game rules the solver out;
-            called before any work starts.
+        check: called with (rules, parameters) before any work starts; raises UnsuitableGameError when
+            a property of the game rules the solver out. What parameters need is declared with them.
     """
 
     name: str
@@ -195,4 +239,15 @@ class SolverSpec:
     source: str
     make: Callable[..., Any]
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    check: Callable[[Rules], None] = lambda rules: None
+    check: Callable[[Rules, Mapping[str, Any]], None] = lambda rules, parameters: None
+
+    def require(self, rules: Rules, parameters: Mapping[str, Any]) -> None:
+        """Raise UnsuitableGameError unless the game has all that the solver and its parameters need.
+
+        Args:
+            rules: the game, or what is declared of it (`extraction.declared_rules`): this comes
+                before any work.
+            parameters: all of the solver's, defaults filled in.
+        """
+        self.check(rules, parameters)
+        require_abilities(self.name, self.parameters, parameters, rules)

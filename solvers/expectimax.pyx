@@ -874,7 +874,7 @@ class ExpectimaxSearcher:
         """
         start_s = time.perf_counter()
         limit = self.limit if limit is None else limit
-        check(position.rules)
+        check(position.rules, self.parameters)
         if limit is None or (limit.nodes is None and limit.depth is None and limit.seconds is None):
             return self._solve(position, start_s)
         return _deepen(position, self.parameters, limit, start_s)
@@ -1116,12 +1116,17 @@ def _table_variation(Search search, Position position, action, depth):
 
 # ---- what it can play --------------------------------------------------------------------------
 
-def check(Rules rules):
+def check(Rules rules, parameters):
     """Raises UnsuitableGameError where a property of the game rules the search out."""
     if rules.ops.flags & HIDDEN_INFORMATION:
         raise UnsuitableGameError(
             f"{rules.name} hides information from a seat, and expectimax would see through it; "
             "use ismcts to play it, cfr+ to solve it")
+    depth, survey = parameters.get("depth"), getattr(rules, "survey", None)
+    if depth is not None and rules.ops.estimate == NULL and survey is not None and survey.longest > depth:
+        raise UnsuitableGameError(
+            f"expectimax: depth={depth} needs a game with an estimate, and {rules.name} has none; its games go on for "
+            f"{survey.longest} steps and more. Leave the depth out to solve it whole")
 
 
 def _check_whole(Rules rules):

@@ -31,5 +31,23 @@ def extract(
     merge: str = "off",
 ) -> FlatTree: ...
 def prepare_views(tree: FlatTree) -> None: ...
-def declared_rules(source: Any) -> TreeRules: ...
+
+@dataclass
+class Survey:
+    games: int
+    longest: int
+    most_legal: int
+    most_outcomes: int
+    zero_sum: bool
+    recalls: bool
+    stages: bool
+
+class DeclaredRules(TreeRules):
+    survey: Survey
+    zero_sum: bool
+    perfect_recall: bool
+    abilities: tuple[str, ...]
+    def require_searchable(self) -> None: ...
+
+def declared_rules(source: Any) -> Rules: ...
 def as_game(source: Any, **options: Any) -> TreeRules: ...

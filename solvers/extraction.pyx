@@ -37,17 +37,19 @@ from engine_ext.game cimport (
 from engine_ext.debug cimport QUANDARY_CHECK
 from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_seed
-from solvers.tree cimport MIXED_SEQUENCES, NO_SEQUENCE, FlatTree, TreeTables
+from solvers.tree cimport MIXED_SEQUENCES, NO_SEQUENCE, FlatTree, TreeRules, TreeTables
 
 import pyspiel
 
 from engine_ext.errors import ParameterError, QuandaryError, TooLargeError, UnsuitableGameError
-from solvers.tree import TreeRules
+from solvers.tree import require_width
 
 _PACE_NODES = 200_000      # between two looks for signals: a fifth of a second where a step takes a microsecond
 _FREE_NODES = 20_000       # trees up to this size are not worth an estimate
 _FREE_SECONDS = 2.0        # nor are those that are done by then
 _PROBE_SECONDS = 5.0       # probing stops then, so that a refusal comes within 10 s
+_SURVEY_GAMES = 100        # to find out what a game does not declare
+_SURVEY_SECONDS = 1.0
 _NODE_LIMIT = 2**31 - 2    # node numbers are int32
 _EXACT_SEED = 0x6A09E667F3BCC909   # of the second hash of an information set's content
 
@@ -98,6 +100,47 @@ class SizeEstimate:
             return f"about 10^{self.log10_nodes:.0f} nodes (from {self.probes} probes)"
         return (f"about {self.nodes:.3g} nodes (95 % range {self.low:.3g} to {self.high:.3g}, from {self.probes} "
                 f"probes), about {self.bytes / 1e9:.3g} GB")
+
+
+@dataclass
+class Survey:
+    """What random games tell of a game. Each finding that rules something out has been seen; the rest
+    may still turn out otherwise.
+
+    Attributes:
+        games: played, the last one perhaps not to its end.
+        longest: most decisions and chance nodes of one, forced moves left out.
+        most_legal: most actions of a decision.
+        most_outcomes: most outcomes of a chance node.
+        zero_sum: whether every game's utilities summed to 0.
+        recalls: whether no seat came to one information state by different own sequences.
+        stages: whether a seat's choice was hidden from another that decides next.
+    """
+
+    games: int = 0
+    longest: int = 0
+    most_legal: int = 0
+    most_outcomes: int = 0
+    zero_sum: bool = True
+    recalls: bool = True
+    stages: bool = False
+
+
+def _opens_stage(state, player, actions):
+    """Whether one other seat decides next and does not know which action was taken."""
+    known = None
+    for action in actions:
+        child = state.child(action)
+        _take_forced(child)
+        seat = child.current_player()
+        if seat < 0 or seat == player:
+            return False
+        text = seat, child.information_state_string(seat)
+        if known is None:
+            known = text
+        elif text != known:
+            return False
+    return True
 
 
 def _summarise(log_sizes, depth, n_players, seconds):
@@ -854,9 +897,10 @@ def _named_errors(game):
 class _Source:
     """Where a tree comes from: exactly one of `position` (native) and `state` (pyspiel) is set."""
 
-    def __init__(self, source, depth):
+    def __init__(self, source, depth, whole=True):
         self.position = self.state = self.game = None
         self.depth = depth
+        self.whole = whole        # whether the whole tree is wanted, which a game with cycles does not have
         if isinstance(source, str):
             name = source.partition("(")[0].strip()
             if name not in pyspiel.registered_names():   # OpenSpiel would print all names it knows
@@ -891,7 +935,7 @@ class _Source:
         self.name = native_name(position.rules)
         self.n_players = ops.n_players
         if self.depth is None:
-            if ops.flags & CYCLIC:
+            if ops.flags & CYCLIC and self.whole:
                 raise UnsuitableGameError(
                     f"{self.name}: a state may come again in one game, so its tree has no end; give a depth, or use "
                     f"value_iteration")
@@ -920,6 +964,7 @@ class _Source:
                 f"{self.name}: its chance is only sampled, never listed; a tree needs every outcome")
         self.histories = not kind.provides_information_state_string
         self.hidden = kind.information != kinds.Information.PERFECT_INFORMATION
+        self.declared_zero_sum = kind.utility == kinds.Utility.ZERO_SUM
         if self.histories and self.hidden:
             raise UnsuitableGameError(f"{self.name}: it hides information but offers no information-state strings")
         self.n_players = game.num_players()
@@ -1006,6 +1051,50 @@ class _Source:
             if len(sizes) > 1 and time.perf_counter() - began > _PROBE_SECONDS:
                 break
         return _summarise(sizes, deepest, self.n_players, time.perf_counter() - began)
+
+    def survey(self):
+        with _named_errors(self.name):
+            return self._survey()
+
+    def _survey(self):
+        """Play at random for a while and note what the game does not declare."""
+        cdef Rng rng
+        rng_seed(&rng, 0)
+        deadline = time.perf_counter() + _SURVEY_SECONDS
+        found = Survey()
+        last_of = {}          # (player, information state) -> the player's own last sequence
+        for _ in range(_SURVEY_GAMES):
+            state = self.state.clone()
+            last = [None] * self.n_players
+            steps = 0
+            while time.perf_counter() < deadline:
+                player = state.current_player()
+                if player == TERMINAL:
+                    returns = state.returns()
+                    found.zero_sum &= abs(sum(returns)) <= 1e-9 * max(1.0, *map(abs, returns))
+                    break
+                if player < 0:
+                    actions = [pair[0] for pair in state.chance_outcomes() if pair[1] > 0]
+                else:
+                    actions = state.legal_actions()
+                action = actions[rng_below(&rng, len(actions))]
+                if len(actions) > 1:
+                    steps += 1
+                    if player < 0:
+                        found.most_outcomes = max(found.most_outcomes, len(actions))
+                    else:
+                        found.most_legal = max(found.most_legal, len(actions))
+                        if self.hidden:
+                            text = state.information_state_string(player)
+                            found.recalls &= last_of.setdefault((player, text), last[player]) == last[player]
+                            last[player] = text, action
+                            found.stages |= not found.stages and _opens_stage(state, player, actions)
+                state.apply_action(action)
+            found.longest = max(found.longest, steps)
+            found.games += 1
+            if time.perf_counter() >= deadline:
+                break
+        return found
 
     # ---- the walk --------------------------------------------------------------------------
 
@@ -1276,21 +1365,56 @@ def _take_forced(state):
 
 # ---- as a game ------------------------------------------------------------------------------------
 
+cdef class DeclaredRules(TreeRules):
+    """What is known of an OpenSpiel game before it is extracted, for checks before the work.
+
+    Its name, its players and what it hides are declared by the game; what it does not declare is
+    looked up in a `Survey` of random games, made when first asked for. The game of these rules is
+    over at once.
+    """
+    cdef object game_source
+    cdef object found
+
+    @property
+    def survey(self):
+        """Survey"""
+        if self.found is None:
+            self.found = self.game_source.survey()
+        return self.found
+
+    @property
+    def zero_sum(self):
+        """Whether the game declares that utilities sum to 0; where it does not, whether they did in
+        every game of the survey."""
+        return self.game_source.declared_zero_sum or self.survey.zero_sum
+
+    @property
+    def perfect_recall(self):
+        """Whether no seat of the survey forgot its own past."""
+        return not self.hidden_information or self.survey.recalls
+
+    @property
+    def abilities(self):
+        names = TreeRules.abilities.__get__(self)   # those of the game that is over at once: no stages
+        return (*names, "rewind") if self.hidden_information and self.survey.stages else names
+
+    def require_searchable(self):
+        """Raise UnsuitableGameError where a node is known to be too wide for searchers."""
+        require_width(self.name, self.survey.most_legal, self.survey.most_outcomes)
+
+
 def declared_rules(source):
-    """What is known of a game before it is extracted: its name, its players and whether it hides
-    something. For checks before the work; the game of these rules is over at once.
+    """What is known of a game before any work: the rules of a native one, else `DeclaredRules`.
 
     Args:
         source: as for `extract`.
-
-    Returns:
-        TreeRules
     """
-    source = _Source(source, None)
-    rules = source.position.rules if source.position is not None else None
+    source = _Source(source, None, whole=False)
+    if source.position is not None:
+        return source.position.rules
     cdef FlatTree tree = FlatTree.__new__(FlatTree)
-    tree.name, tree.native, tree.labels, tree.source = source.name, rules is not None, [], rules or source.game
-    tree.hidden_information = source.hidden if rules is None else rules.hidden_information
+    tree.name, tree.native, tree.labels, tree.source = source.name, False, [], source.game
+    tree.hidden_information = source.hidden
     tree.n_actions = tree.n_outcomes = 0
     tree.action_names, tree.outcome_names = {}, {}
     tree.arrays = {
@@ -1300,7 +1424,9 @@ def declared_rules(source):
         "info_first": np.zeros(1, np.int32), "info_parent": np.zeros(0, np.int32), "info_key": np.zeros(0, np.uint64),
     }
     tree._bind()
-    return TreeRules(tree)
+    cdef DeclaredRules rules = DeclaredRules(tree)
+    rules.game_source = source
+    return rules
 
 
 def as_game(source, **options):

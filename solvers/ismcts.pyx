@@ -39,17 +39,17 @@ from engine_ext.game cimport (
     CHANCE, HIDDEN_INFORMATION, LEGAL_LIMIT, PLAYER_LIMIT, TERMINAL,
     GameOps, ops_info_key, ops_playout, ops_random_action, ops_run_chance,
 )
-from engine_ext.position cimport Position, Rules
+from engine_ext.position cimport Position
 from engine_ext.rng cimport rng_below, rng_double, rng_seed_keys
 from solvers.keytable cimport (
     NO_NODE, keytable_free, keytable_init, keytable_put, keytable_reserve, keytable_slot,
 )
 from solvers.portable cimport LogTable, log_table_fill, portable_log, quick_log
 
-from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
+from engine_ext.errors import LimitError, SpecError
 from engine_ext.rng import Stream
 from solvers.budget import batches, simulation_limit
-from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
+from solvers.contract import ANY, ActionStats, Limit, Parameter, SearchResult, SolverSpec, require_abilities
 from solvers.extraction import prepare_views
 from solvers.specs import parse_spec
 from solvers.stages import Stage
@@ -640,7 +640,9 @@ class InformationSetSearcher:
         start_s = time.perf_counter()
         limit = self.limit if limit is None else limit
         simulations = simulation_limit(limit, self.limit.simulations or DEFAULT_SIMULATIONS)
-        check_parameters(position.rules, self.name, self.parameters)
+        require_abilities(self.name, self.PARAMETERS, self.parameters, position.rules)
+        if self.parameters["observer"] == "single":
+            _add_views(position.rules)
         Stream(seed)   # names a bad seed
         count = self.parameters["threads"] if simulations is None else min(self.parameters["threads"], simulations)
         max_nodes = self.parameters["max_nodes"]
@@ -807,9 +809,11 @@ _TREE = {
     "root": Parameter("position", "where simulations start: from states that could be this one, or from the start "
                       "of the game", choices=("position", "game")),
     "threads": Parameter(1, "root-parallel threads, each with its share of the simulations", low=1, high=256),
-    "playout": Parameter("random", "who plays out from a leaf", choices=("random", "greedy")),
+    "playout": Parameter("random", "who plays out from a leaf", choices=("random", "greedy"),
+                         needs={"greedy": ("suggest",)}),
     "epsilon": Parameter(0.1, "share of random moves in greedy playouts", low=0.0, high=1.0),
-    "playout_depth": Parameter(None, "decisions played out before the game's estimate takes over", kind=int, low=0),
+    "playout_depth": Parameter(None, "decisions played out before the game's estimate takes over", kind=int, low=0,
+                               needs={ANY: ("estimate",)}),
     "max_nodes": Parameter(1_000_000, f"memory: nodes in all, with {EDGES_A_NODE} actions each",
                            low=1, high=60_000_000),
 }
@@ -828,7 +832,7 @@ class IsmctsSearcher(InformationSetSearcher):
         **_TREE,
         "favor": Parameter("none", "a stage of simultaneous hidden choices, such as an auction of favor cards, is "
                            "solved as one game over estimated continuations; its iterations may be given",
-                           choices=("none",), solvers=(STAGE_SOLVER,)),
+                           choices=("none",), solvers=(STAGE_SOLVER,), needs={ANY: ("rewind",)}),
     }
 
 
@@ -847,24 +851,10 @@ class SmoothUctSearcher(InformationSetSearcher):
     }
 
 
-def check(rules):
-    """Every game of the contract will do, whatever it hides; parameters may need more of it."""
-
-
-def check_parameters(Rules rules, name, parameters):
-    """Raises UnsuitableGameError where a parameter needs what the game does not have; a flat tree gets
-    what a single observer asks."""
-    if parameters["observer"] == "single" and isinstance(rules, TreeRules) and rules.tree.hidden_information:
+def _add_views(rules):
+    """A flat tree gets what a single observer asks: what each seat knows when others move."""
+    if isinstance(rules, TreeRules) and rules.tree.hidden_information:
         prepare_views(rules.tree)
-    if parameters["playout"] == "greedy" and rules.ops.suggest == NULL:
-        raise UnsuitableGameError(
-            f"{name}: playout=greedy needs a game with a rule of thumb, and {rules.name} has none")
-    if parameters.get("favor", "none") != "none" and rules.ops.rewind == NULL:
-        raise UnsuitableGameError(
-            f"{name}: favor={parameters['favor']} needs a game with stages of simultaneous hidden choices, and "
-            f"{rules.name} has none")
-    if parameters["playout_depth"] is not None and rules.ops.estimate == NULL:
-        raise UnsuitableGameError(f"{name}: playout_depth needs a game with an estimate, and {rules.name} has none")
 
 
 def _make_ismcts(parameters):
@@ -883,7 +873,6 @@ SOLVERS = (
         source="Cowling, Powley and Whitehouse 2012, sections IV (single observer) and V (multiple observers)",
         make=_make_ismcts,
         parameters=IsmctsSearcher.PARAMETERS,
-        check=check,
     ),
     SolverSpec(
         name="smooth_uct",
@@ -892,6 +881,5 @@ SOLVERS = (
         source="Heinrich and Silver 2015, section 4",
         make=_make_smooth,
         parameters=SmoothUctSearcher.PARAMETERS,
-        check=check,
     ),
 )

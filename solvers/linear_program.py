@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyspiel
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, csr_matrix, hstack
 
@@ -184,21 +183,16 @@ def _optimum(program: dict[str, Any]) -> tuple[np.ndarray | None, str]:
     return result.x if result.success else None, str(result.message)
 
 
-def check(game: Rules | pyspiel.Game) -> None:
+def check(rules: Rules, parameters: Mapping[str, Any]) -> None:
     """Raise UnsuitableGameError for a game that cannot be solved, before its tree is extracted."""
-    if isinstance(game, Rules):
-        name, n_players, zero_sum = game.name, game.num_players(), game.zero_sum
-    else:
-        kinds = pyspiel.GameType.Utility
-        name, n_players = str(game), game.num_players()
-        # A general-sum declaration may still turn out to be zero-sum; the tree tells.
-        zero_sum = game.get_type().utility not in (kinds.IDENTICAL,)
-    if n_players != 2:
-        raise UnsuitableGameError(f"{name}: linear programming needs two players; it has {n_players}")
-    if not zero_sum:
+    if rules.num_players() != 2:
+        raise UnsuitableGameError(f"{rules.name}: linear programming needs two players; it has {rules.num_players()}")
+    if not rules.zero_sum:
         raise UnsuitableGameError(
-            f"{name}: linear programming needs utilities that sum to zero; these do not (general-sum)"
+            f"{rules.name}: linear programming needs utilities that sum to zero; these do not (general-sum)"
         )
+    if not getattr(rules, "perfect_recall", True):
+        raise UnsuitableGameError(f"{rules.name}: linear programming needs perfect recall, and {rules.name} has none")
 
 
 def _make(tree: FlatTree, parameters: Mapping[str, Any]) -> SequenceFormSolver:

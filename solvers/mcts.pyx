@@ -53,7 +53,7 @@ from solvers.portable cimport portable_log
 
 from engine_ext.errors import SpecError, UnsuitableGameError
 from solvers.budget import simulation_limit
-from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
+from solvers.contract import ANY, ActionStats, Limit, Parameter, SearchResult, SolverSpec, require_abilities
 
 
 # ---- the graph: arrays of nodes and edges ------------------------------------------------------
@@ -1205,6 +1205,7 @@ class MctsSearcher:
         """Search from a position; see `solvers.contract.Searcher`."""
         start_s = time.perf_counter()
         check(position.rules, self.parameters)
+        require_abilities("mcts", PARAMETERS, self.parameters, position.rules)
         limit = self.limit if limit is None else limit
         cdef Settings settings
         chosen = self.parameters
@@ -1468,24 +1469,11 @@ def _pick(candidates, place, sign):
     return best
 
 
-def check(Rules rules, parameters=None):
+def check(Rules rules, parameters):
     """Raises UnsuitableGameError where a property of the game rules the search out."""
     if rules.ops.flags & HIDDEN_INFORMATION:
         raise UnsuitableGameError(
             f"{rules.name} hides information from a seat, and mcts would see through it; use ismcts, which does not")
-    if parameters is None:
-        return
-    if parameters["playout"] == "none" and rules.ops.estimate == NULL:
-        raise UnsuitableGameError(f"playout=none needs a game with an estimate, and {rules.name} has none")
-    if parameters["playout"] == "greedy" and rules.ops.suggest == NULL:
-        raise UnsuitableGameError(f"playout=greedy needs a game with a rule of thumb, and {rules.name} has none")
-    for cut in ("playout_depth", "playout_turns"):
-        if parameters[cut] is not None and rules.ops.estimate == NULL:
-            raise UnsuitableGameError(f"{cut} needs a game with an estimate, and {rules.name} has none")
-    if parameters["playout_turns"] is not None and rules.ops.clock == NULL:
-        raise UnsuitableGameError(f"playout_turns needs a game that counts its turns, and {rules.name} does not")
-    if parameters["prior"] > 0.0 and rules.ops.suggest == NULL:
-        raise UnsuitableGameError(f"prior needs a game with a rule of thumb, and {rules.name} has none")
 
 
 DEFAULT_SIMULATIONS = 1000
@@ -1507,16 +1495,18 @@ PARAMETERS = {
     "playout": Parameter(
         "auto", "how a leaf is valued: by playing on at random or by the game's rule of thumb, or by its estimate "
         "at once (none); auto: the first of none, greedy, random that the game offers",
-        choices=("auto", "none", "greedy", "random")),
+        choices=("auto", "none", "greedy", "random"), needs={"none": ("estimate",), "greedy": ("suggest",)}),
     "epsilon": Parameter(0.0, "share of random moves in greedy playouts", low=0.0, high=1.0),
-    "playout_depth": Parameter(None, "decisions played out before the game's estimate takes over", kind=int, low=0),
+    "playout_depth": Parameter(
+        None, "decisions played out before the game's estimate takes over", kind=int, low=0,
+        needs={ANY: ("estimate",)}),
     "playout_turns": Parameter(
         None, "turns played out before the game's estimate takes over; 1: to the end of the turn in which the leaf is",
-        kind=int, low=1, high=10000),
+        kind=int, low=1, high=10000, needs={ANY: ("estimate", "clock")}),
     "rollouts": Parameter(1, "playouts a leaf", low=1, high=10000),
     "prior": Parameter(
         0.0, "share of the exploration that goes to the action the game suggests, the others sharing the rest "
-        "(PUCT); 0: all alike (UCT)", low=0.0, high=0.999),
+        "(PUCT); 0: all alike (UCT)", low=0.0, high=0.999, needs={ANY: ("suggest",)}),
     "widening": Parameter(
         0.5, "actions tried at n visits: widening * n ** widening_power, the game's suggestion first; 0: all", low=0.0),
     "widening_power": Parameter(0.5, "see widening", low=0.0, high=1.0),

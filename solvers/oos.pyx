@@ -383,7 +383,7 @@ class OosSearcher:
             raise LimitError("oos samples whole games: a limit in depth does not apply to it")
         simulations = simulation_limit(limit, DEFAULT_SIMULATIONS)
         Stream(seed)   # names a bad seed
-        check(position.rules)
+        check(position.rules, self.parameters)
         tree = self.tree_of(position.rules)
         targets = find_infosets(tree, position) if position.is_player_node() else []
         sampler = Sampler(tree, seed=seed, epsilon=self.parameters["epsilon"], delta=self.parameters["delta"],
@@ -461,7 +461,7 @@ PARAMETERS = {
 }
 
 
-def check(Rules rules):
+def check(Rules rules, parameters):
     """Raises UnsuitableGameError where a property of the game rules the search out."""
     if rules.cyclic:
         raise UnsuitableGameError(f"oos works on the whole tree of a game, and {rules.name} can come back to a state, "

@@ -55,7 +55,7 @@ class GreedySearcher:
             UnsuitableGameError: the game has no rule of thumb.
         """
         start_s = time.perf_counter()
-        _check_greedy(position.rules)
+        _check_greedy(position.rules, {})
         if not position.is_player_node():
             return _result(position, None, {}, start_s)
         action = position.suggest(Stream(seed))
@@ -65,7 +65,7 @@ class GreedySearcher:
         """Nothing is kept."""
 
 
-def _check_greedy(rules: Rules) -> None:
+def _check_greedy(rules: Rules, parameters: Mapping[str, ParameterValue | None]) -> None:
     if "suggest" not in rules.abilities:
         raise UnsuitableGameError(f"greedy needs a game with a rule of thumb of its own, and {rules.name} has none")
 

@@ -211,7 +211,7 @@ def make_searcher(spec: str | Spec, rules: Rules | None = None) -> Searcher:
             + ", ".join(name for name, solver in solver_specs().items() if solver.kind == "searcher")
         )
     if rules is not None:
-        checked.solver.check(rules)
+        checked.solver.require(rules, checked.parameters)
     searcher: Searcher = checked.solver.make(dict(checked.parameters))
     return searcher
 

@@ -557,6 +557,13 @@ cdef int64_t node_playout(const void *tables, void *state, Rng *rng) noexcept no
     return steps
 
 
+def require_width(name, most_legal, most_outcomes):
+    """Raise UnsuitableGameError where a node is too wide for the searchers' buffers."""
+    for what, most, limit in (("actions", most_legal, LEGAL_LIMIT), ("outcomes", most_outcomes, OUTCOME_LIMIT)):
+        if most > limit:
+            raise UnsuitableGameError(f"{name}: a node has {most} {what}; searchers allow {limit}")
+
+
 cdef class TreeRules(Rules):
     """A flat tree as a native game, whose state is a node number.
 
@@ -579,9 +586,7 @@ cdef class TreeRules(Rules):
         player = tree.arrays["player"]
         most_legal = int(counts[player >= 0].max(initial=1))
         most_outcomes = int(counts[player == CHANCE].max(initial=0))
-        for what, most, limit in (("actions", most_legal, LEGAL_LIMIT), ("outcomes", most_outcomes, OUTCOME_LIMIT)):
-            if most > limit:
-                raise UnsuitableGameError(f"{tree.name}: a node has {most} {what}; searchers allow {limit}")
+        require_width(tree.name, most_legal, most_outcomes)
         self.tree = tree
         self.name = tree.name.removesuffix("()")
         self.digest = tree.digest
@@ -620,6 +625,11 @@ cdef class TreeRules(Rules):
 
     def __reduce__(self):
         return TreeRules, (self.tree,)
+
+    @property
+    def perfect_recall(self):
+        """Whether every player always knows its own past information sets and actions."""
+        return all(self.tree.perfect_recall)
 
     def position(self, node):
         """The `Position` at a node."""

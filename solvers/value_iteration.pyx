@@ -500,7 +500,7 @@ class ValueIterationSearcher:
             UnsuitableGameError: hidden information, or values that do not settle.
         """
         start_s = time.perf_counter()
-        check(position.rules)
+        check(position.rules, self.parameters)
         number = -1
         updates = 0
         if self._rules is not None and (<Rules>self._rules)._stamp == (<Rules>position.rules)._stamp:
@@ -552,7 +552,7 @@ def _variation(graph, number):
     return tuple(line)
 
 
-def check(Rules rules):
+def check(Rules rules, parameters):
     """Raises UnsuitableGameError where a property of the game rules it out."""
     if rules.ops.flags & HIDDEN_INFORMATION:
         raise UnsuitableGameError(

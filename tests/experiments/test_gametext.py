@@ -12,6 +12,7 @@ from experiments import gametext
     ("text", "canonical"),
     [
         ("pig", "quandary_pig"),
+        ("pig(winscore=20,horizon=9)", "pig(horizon=9,winscore=20)"),  # OpenSpiel's, by what only it can be asked
         (" quandary_pig ( goal = 50 ) ", "quandary_pig(goal=50)"),
         ("kuhn", "quandary_kuhn"),
         ("kuhn_poker", "kuhn_poker"),

@@ -10,7 +10,7 @@ from tests.experiments.command import command_line, quandary
 
 KEYS = [
     "game", "solver", "value", "action", "action_string", "simulations", "searched_nodes", "tree_nodes", "infosets",
-    "iterations", "iterations_per_s", "extract_seconds", "seconds", "exploitability",
+    "iterations", "iterations_per_s", "extract_seconds", "seconds", "exploitability", "note",
 ]  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def test_a_searcher_on_a_game_of_ours(capsys):
     assert found["searched_nodes"] > 100
     missing = {key for key, value in found.items() if value is None}
     assert missing == {
-        "tree_nodes", "infosets", "iterations", "iterations_per_s", "extract_seconds", "exploitability"
+        "tree_nodes", "infosets", "iterations", "iterations_per_s", "extract_seconds", "exploitability", "note"
     }  # fmt: skip
 
 

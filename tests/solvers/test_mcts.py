@@ -430,7 +430,7 @@ def test_wrong_parameters():
     ):
         with pytest.raises(UnsuitableGameError, match=words):
             MctsSearcher(**parameters).search(blind, seed=0)
-    with pytest.raises(UnsuitableGameError, match="counts its turns"):
+    with pytest.raises(UnsuitableGameError, match="count of its turns"):
         MctsSearcher(playout_turns=1).search(pig(), seed=0)
     with pytest.raises(LimitError, match="seconds"):
         MctsSearcher(seconds=-1.0)
