@@ -259,6 +259,7 @@ def play_game(
 def serve_pages(
     host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="port to listen on", min=1, max=65535)] = 8000,
+    seconds: Annotated[float, typer.Option(help="how long a bot may think about a move", min=0.1, max=3600)] = 10.0,
 ) -> None:
     """Play in the browser (needs the extra `web`)."""
     from engine_ext.errors import ParameterError
@@ -269,7 +270,7 @@ def serve_pages(
         if error.name is None or error.name.partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
             raise
         raise ParameterError(f"serve needs FastAPI and uvicorn: pip install 'quandary[web]' ({error})") from error
-    web.serve(host, port)
+    web.serve(host, port, seconds)
 
 
 # ---- profiling ---------------------------------------------------------------------------------

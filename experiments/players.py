@@ -13,7 +13,7 @@ from engine_ext.rng import Stream
 from experiments import gametext, ladder, solve
 from solvers import specs
 from solvers.best_response import expected_values
-from solvers.contract import ActionStats, Searcher, SearchResult
+from solvers.contract import ActionStats, Limit, Searcher, SearchResult
 from solvers.policies import TabularPolicy
 
 ladder.register()
@@ -32,12 +32,14 @@ class Player(Protocol):
         """A new game begins: forget the last one."""
         ...
 
-    def choose(self, position: Position, seed: int) -> SearchResult:
+    def choose(self, position: Position, seed: int, *, seconds: float | None = None) -> SearchResult:
         """Decide.
 
         Args:
             position: a decision; unchanged. A player reads only what the seat to move can see.
             seed: of this decision.
+            seconds: a search that can end by the clock ends by then, with what it has found; such a
+                choice is not reproducible. None leaves it its own limits.
 
         Returns:
             What it found; `action` is its choice.
@@ -56,9 +58,20 @@ class SearchPlayer:
         """Forget anything kept from an earlier game."""
         self._searcher.reset()
 
-    def choose(self, position: Position, seed: int) -> SearchResult:
+    def choose(self, position: Position, seed: int, *, seconds: float | None = None) -> SearchResult:
         """Search from the position."""
-        return self._searcher.search(position, seed=seed)
+        return self._searcher.search(position, seed=seed, limit=_within(self._searcher, seconds))
+
+
+def _within(searcher: Searcher, seconds: float | None) -> Limit | None:
+    """A searcher's own limit and a time; None where it keeps its own because no clock can end it."""
+    own = getattr(searcher, "limit", None)
+    if seconds is None or not isinstance(own, Limit):
+        return None
+    sampling = "simulations" in getattr(searcher, "parameters", {})
+    if sampling and own.simulations is None and own.nodes is None and own.seconds is None:
+        return None  # a default number of simulations, which a limit in time alone would take away
+    return dataclasses.replace(own, seconds=seconds if own.seconds is None else min(seconds, own.seconds))
 
 
 class PolicyPlayer:
@@ -79,7 +92,7 @@ class PolicyPlayer:
     def begin(self) -> None:
         """Nothing is kept from an earlier game."""
 
-    def choose(self, position: Position, seed: int) -> SearchResult:
+    def choose(self, position: Position, seed: int, *, seconds: float | None = None) -> SearchResult:
         """Draw an action. `values` are those of the whole game under the policy, nan where unknown."""
         started = time.perf_counter()
         chances = self._policy.action_probabilities(position)

@@ -13,6 +13,7 @@ from typing import Any
 
 from engine_ext.errors import ParameterError
 from solvers.contract import Limit
+from solvers.stopping import look_up
 
 BATCH_S = 0.05
 _TIME_SHARE = 0.01
@@ -50,6 +51,7 @@ def batches(
             size = max(1, min(int(target_s * done / max(elapsed_s, 1e-9)), 4 * done))
         size = min(size, left)
         yield size
+        look_up()
         done += size
         left -= size
 

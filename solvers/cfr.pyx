@@ -28,7 +28,6 @@ import time
 import numpy as np
 
 cimport cython
-from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport pow, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
@@ -38,6 +37,7 @@ from solvers.node_pass cimport NodePass, Seat
 from solvers.sequence_form cimport (
     RULE_CFR, RULE_DISCOUNT, RULE_PLUS, RULE_PREDICT, Kernels, SequenceForm, Side,
 )
+from solvers.stopping cimport look_up
 from solvers.tree cimport FlatTree
 
 from engine_ext.errors import ParameterError, SavedStateError
@@ -329,7 +329,7 @@ cdef class CFRSolver:
                         self.iterate_sequences(size)
                     else:
                         self.iterate_nodes(size)
-                PyErr_CheckSignals()
+                look_up()
         finally:
             self.seconds += time.perf_counter() - began
 

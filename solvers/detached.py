@@ -17,7 +17,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from solvers.stopping import look_up
+
 _PR_SET_PDEATHSIG = 1
+_LOOK_S = 0.1
 _START = "import sys; sys.path[:] = sys.argv[1:]; from solvers.detached import _serve; _serve()"
 
 
@@ -34,7 +37,7 @@ def call_detached(function: Callable[..., Any], *arguments: Any) -> Any:
     command = [sys.executable, "-c", _START, *(path for path in sys.path if path), os.getcwd()]
     worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        answer, _ = worker.communicate(request)
+        answer = _answer(worker, request)
     except BaseException:
         worker.kill()
         worker.wait()
@@ -45,6 +48,17 @@ def call_detached(function: Callable[..., Any], *arguments: Any) -> Any:
     if error is not None:
         raise error
     return result
+
+
+def _answer(worker: subprocess.Popen[bytes], request: bytes) -> bytes:
+    """All that the worker writes until it ends; whoever waits may be ended meanwhile."""
+    given: bytes | None = request
+    while True:
+        try:
+            return worker.communicate(given, timeout=_LOOK_S)[0]
+        except subprocess.TimeoutExpired:
+            given = None  # it has been taken over
+            look_up()
 
 
 def _serve() -> None:

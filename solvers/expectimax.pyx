@@ -20,7 +20,6 @@ A *ply* is one step, decision or chance node. Values are utilities of seat 0 ins
 import math
 import time
 
-from cpython.exc cimport PyErr_CheckSignals
 from cpython.time cimport PyTime_MonotonicRaw
 from libc.math cimport NAN, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -34,6 +33,7 @@ from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, rng_seed
 from solvers.common cimport one_value
 from solvers.memo cimport Memo
+from solvers.stopping cimport look_up as look_up_signals
 
 from engine_ext.errors import SpecError, UnsuitableGameError
 from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
@@ -224,7 +224,7 @@ cdef class Search:
 
     cdef void look_for_signals(self) noexcept:
         try:
-            PyErr_CheckSignals()
+            look_up_signals()
         except BaseException as error:
             self.caught = error
             self.aborted = True

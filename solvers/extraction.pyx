@@ -24,7 +24,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport exp, log, log1p
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
@@ -37,6 +36,7 @@ from engine_ext.game cimport (
 from engine_ext.debug cimport QUANDARY_CHECK
 from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_seed
+from solvers.stopping cimport look_up
 from solvers.tree cimport MIXED_SEQUENCES, NO_SEQUENCE, FlatTree, TreeRules, TreeTables
 
 import pyspiel
@@ -559,7 +559,7 @@ cdef class _Builder:
             count = len(actions)
             if self.player.size >= pause_at:
                 return False
-            PyErr_CheckSignals()     # a step of a slow game may take milliseconds
+            look_up()     # a step of a slow game may take milliseconds
             state = frame[0]
             if i == count - 1:
                 stack.pop()          # the last child takes over its parent's state
@@ -997,7 +997,7 @@ class _Source:
             total = weight = 0.0   # logs of the nodes so far and of the product of branchings
             depth = 0
             while True:
-                PyErr_CheckSignals()
+                look_up()
                 player = state.current_player()
                 if player == CHANCE:
                     actions = [pair[0] for pair in state.chance_outcomes() if pair[1] > 0]
@@ -1030,7 +1030,7 @@ class _Source:
         rng_seed(&rng, seed)
         sizes = []
         for _ in range(probes):
-            PyErr_CheckSignals()
+            look_up()
             with nogil:
                 memcpy(state, position.state, ops.state_size)
                 total = weight = 0.0   # logs of the nodes so far and of the product of branchings
@@ -1128,7 +1128,7 @@ class _Source:
                     raise self._too_large(max_nodes, estimate, "it was not begun")
             if progress is not None:
                 progress(builder.player.size, estimate.nodes)
-            PyErr_CheckSignals()
+            look_up()
             done = walk.send(min(builder.player.size + pace, max_nodes + 1))
         if builder.player.size > max_nodes:
             raise self._too_large(max_nodes, self.probe(1000, 0), f"it has {builder.player.size} nodes")
@@ -1159,7 +1159,7 @@ class _Source:
             status = DONE
             if progress is not None:
                 progress(merger.player.size, float(max_nodes))   # how many states there are is not known before
-            PyErr_CheckSignals()
+            look_up()
         tree = self._finish_native(position, merger.take(), began)
         if not _runs_forward(tree):
             raise UnsuitableGameError(f"{self.name}: a state comes again in one game, which the game does not declare")
@@ -1313,7 +1313,7 @@ def _view_native(FlatTree tree, Position root, uint64_t[:, ::1] view):
     while depth >= 0:
         steps += 1
         if not steps & 0xFFFF:
-            PyErr_CheckSignals()
+            look_up()
         node, next_edge = at[depth], edge[depth]
         if next_edge == 0 and t.player[node] >= 0:     # met for the first time
             for seat in range(t.n_players):
@@ -1336,7 +1336,7 @@ def _view_spiel(FlatTree tree, root, uint64_t[:, ::1] view):
     texts = {}
     stack = [(0, root.clone())]
     while stack:
-        PyErr_CheckSignals()
+        look_up()
         node, state = stack.pop()
         _take_forced(state)
         if t.player[node] >= 0:

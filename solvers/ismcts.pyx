@@ -26,7 +26,7 @@ Sources: Cowling, Powley, Whitehouse, "Information Set Monte Carlo Tree Search" 
 IV and V; Heinrich, Silver, "Smooth UCT Search in Computer Poker" (2015), section 4.
 """
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport sqrt
@@ -48,11 +48,12 @@ from solvers.portable cimport LogTable, log_table_fill, portable_log, quick_log
 
 from engine_ext.errors import LimitError, SpecError
 from engine_ext.rng import Stream
-from solvers.budget import batches, simulation_limit
+from solvers.budget import BATCH_S, batches, simulation_limit
 from solvers.contract import ANY, ActionStats, Limit, Parameter, SearchResult, SolverSpec, require_abilities
 from solvers.extraction import prepare_views
 from solvers.specs import parse_spec
 from solvers.stages import Stage
+from solvers.stopping import look_up
 from solvers.tree import TreeRules
 
 cdef enum:
@@ -785,6 +786,8 @@ def _run_all(trees, shares, seconds, start_s):
         jobs = [pool.submit(work, tree, share) for tree, share in zip(trees, shares)]
         try:
             for job in jobs:
+                while not wait((job,), BATCH_S).done:
+                    look_up()
                 job.result()
         except BaseException:
             stopped.append(True)

@@ -29,7 +29,6 @@ import time
 import numpy as np
 
 cimport cython
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
@@ -41,6 +40,7 @@ from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, Stream, rng_below, rng_combine, rng_double
 from solvers.common cimport StateBuffer
 from solvers.sequence_form cimport SequenceForm
+from solvers.stopping cimport look_up
 from solvers.tree cimport FlatTree, TreeTables, tree_sample
 
 from engine_ext.errors import ParameterError, SavedStateError, TooLargeError, UnsuitableGameError
@@ -310,7 +310,7 @@ cdef class TreeMCCFR:
             for size in batches(iterations, None):
                 with nogil:
                     self.iterate(size, external)
-                PyErr_CheckSignals()
+                look_up()
         finally:
             self.seconds += time.perf_counter() - began
 
@@ -847,7 +847,7 @@ cdef class NativeMCCFR:
         cdef Halt halt
         with nogil:
             halt = self.iterate(count, nodes, external, stop)
-        PyErr_CheckSignals()
+        look_up()
         name, so_far = self.rules.name, f"after {self.iterations} whole iterations"
         if halt == LONG_WALK:
             raise TooLargeError(
@@ -951,7 +951,7 @@ cdef class NativeMCCFR:
                     delta = utility - mean
                     mean += delta / <double>done
                     spread += delta * (utility - mean)
-            PyErr_CheckSignals()
+            look_up()
         self.stream.rng = rng
         return mean, 1.96 * (spread / <double>(games - 1) / <double>games) ** 0.5
 

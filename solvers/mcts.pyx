@@ -32,7 +32,6 @@ import math
 import threading
 import time
 
-from cpython.exc cimport PyErr_CheckSignals
 from cpython.time cimport PyTime_MonotonicRaw
 from libc.math cimport ceil, pow, sqrt
 from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint64_t
@@ -50,9 +49,10 @@ from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, Stream, rng_below, rng_below64, rng_combine, rng_double, rng_seed_keys
 from solvers.common cimport StateBuffer, one_value
 from solvers.portable cimport portable_log
+from solvers.stopping cimport look_up
 
 from engine_ext.errors import SpecError, UnsuitableGameError
-from solvers.budget import simulation_limit
+from solvers.budget import BATCH_S, simulation_limit
 from solvers.contract import ANY, ActionStats, Limit, Parameter, SearchResult, SolverSpec, require_abilities
 
 
@@ -1301,7 +1301,7 @@ def _run(Tree tree, simulations, node_limit, deadline_ns):
         done += made
         if made < chunk or (deadline and PyTime_MonotonicRaw() >= deadline):
             break
-        PyErr_CheckSignals()
+        look_up()
         pace = max(1, min(4 * pace, int(chunk * _CHUNK_S / max(time.perf_counter() - start_s, 1e-6))))
     return done
 
@@ -1324,7 +1324,9 @@ def _run_all(trees, limit, deadline_ns):
         worker.start()
     try:
         for worker in workers:
-            worker.join()
+            while worker.is_alive():
+                worker.join(BATCH_S)
+                look_up()
     except BaseException:
         for each in trees:
             _stop(each)

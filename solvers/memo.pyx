@@ -5,7 +5,6 @@ compared byte by byte. A tie between actions goes to the lowest id, also where i
 The search keeps its own stack, so that long games cannot exhaust the machine's, and it can be
 left and taken up again, so that Ctrl-C works.
 """
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
@@ -16,6 +15,7 @@ from engine_ext.game cimport CHANCE, PLAYER_LIMIT, TERMINAL
 from engine_ext.position cimport Position, Rules
 from solvers.common cimport StateBuffer
 from solvers.state_table cimport StateTable
+from solvers.stopping cimport look_up
 
 from engine_ext.errors import TooLargeError, UnsuitableGameError
 
@@ -99,7 +99,7 @@ cdef class Memo:
                 while self.n_frames and trouble == FINE:
                     with nogil:
                         trouble = self.run(CHUNK)
-                    PyErr_CheckSignals()
+                    look_up()
             except BaseException:
                 self.forget()
                 raise

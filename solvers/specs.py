@@ -327,6 +327,8 @@ def _read(where: str, text: str, parameter: Parameter) -> ParameterValue:
         number = int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
     except ValueError:
         raise wrong from None
+    if isinstance(number, int) and abs(number) > LARGEST:  # before a comparison makes a float of it
+        raise SpecError(f"{where} is {_shortened(text)}; whole numbers go up to {LARGEST}")
     if not math.isfinite(number) or (kind is int and number != int(number)):
         raise wrong
     if (parameter.low is not None and number < parameter.low) or (
@@ -334,8 +336,12 @@ def _read(where: str, text: str, parameter: Parameter) -> ParameterValue:
     ):
         raise wrong
     if kind is int and abs(number) > LARGEST:
-        raise SpecError(f"{where} is {text!r}; whole numbers go up to {LARGEST}")
+        raise SpecError(f"{where} is {_shortened(text)}; whole numbers go up to {LARGEST}")
     return int(number) if kind is int else float(number)
+
+
+def _shortened(text: str, most: int = 40) -> str:
+    return repr(text) if len(text) <= most else f"{text[:most]!r}… ({len(text)} characters)"
 
 
 def _write(value: Any) -> str:

@@ -22,7 +22,6 @@ import math
 
 import numpy as np
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
@@ -31,6 +30,7 @@ from engine_ext.game cimport LEGAL_LIMIT, PLAYER_LIMIT, GameOps
 from engine_ext.position cimport Position
 from engine_ext.rng cimport Rng, rng_below, rng_double, rng_seed_keys
 from solvers.common cimport StateBuffer
+from solvers.stopping cimport look_up
 
 from engine_ext.errors import ParameterError, UnsuitableGameError
 from solvers.budget import batches
@@ -121,7 +121,7 @@ cdef class OneShot:
         for size in batches(iterations, None):
             with nogil:
                 self.run(size)
-            PyErr_CheckSignals()
+            look_up()
         return self.average()
 
     def average(self):

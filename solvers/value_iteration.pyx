@@ -15,7 +15,6 @@ Neller and Presser 2004, who solve pig component by component.
 """
 import time
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, realloc
@@ -29,6 +28,7 @@ from engine_ext.game cimport (
 from engine_ext.position cimport Position, Rules
 from solvers.common cimport StateBuffer, one_value
 from solvers.state_table cimport StateTable
+from solvers.stopping cimport look_up
 
 from engine_ext.errors import SpecError, TooLargeError, UnsuitableGameError
 from solvers.contract import ActionStats, Parameter, SearchResult, SolverSpec
@@ -52,7 +52,7 @@ cdef void *permuted(void *array, const int64_t *source, int64_t count, size_t si
                 for i in range(begin, end):
                     memcpy(fresh + i * size, <unsigned char *>array + source[i] * size, size)
             begin = end
-            PyErr_CheckSignals()
+            look_up()
     except BaseException:
         free(fresh)
         raise
@@ -149,7 +149,7 @@ cdef class Graph:
                     f"{position.rules.name}: {self.table.n_states} states and {self.n_steps} steps were found, "
                     f"{self.bytes_used() >> 20} MB, and {self.table.n_states - at} of those states are still to be "
                     f"looked into; {self.max_bytes >> 20} MB are allowed (max_mb). Use mcts, or a smaller scenario")
-            PyErr_CheckSignals()
+            look_up()
         self.first[self.table.n_states] = self.n_steps
         return 0
 
@@ -259,7 +259,7 @@ cdef class Graph:
             while path.n_calls:
                 with nogil:
                     self.tarjan(work, steps, &path)
-                PyErr_CheckSignals()
+                look_up()
             self.component[self.n_components] = path.n_ordered
         finally:
             free(work)
@@ -356,7 +356,7 @@ cdef class Graph:
                 with nogil:
                     settled = self.sweep_part(part, tolerance, &at, &sweeps, &change, &before)
                 if not settled:
-                    PyErr_CheckSignals()
+                    look_up()
                     if sweeps > limit:
                         raise UnsuitableGameError(
                             f"{self.table.rules.name}: the values of "
@@ -366,7 +366,7 @@ cdef class Graph:
             self.sweeps = max(self.sweeps, sweeps)
             self.change = max(self.change, change)
             if not part & 0xFFFF:
-                PyErr_CheckSignals()
+                look_up()
         return 0
 
     cdef bint sweep_part(self, int32_t part, double tolerance, int32_t *at, int64_t *sweeps, double *change,

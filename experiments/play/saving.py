@@ -75,11 +75,12 @@ def load(path: Path) -> Session:
     return read(text, str(path))
 
 
-def read(text: str, where: str) -> Session:
+def read(text: str, where: str, *, seconds: float | None = None) -> Session:
     """The game that a file's text holds.
 
     Args:
         where: what the file is called in messages.
+        seconds: as `Session`.
 
     Raises:
         SavedStateError: as `load`.
@@ -94,7 +95,7 @@ def read(text: str, where: str) -> Session:
                 f"{content['data_sha256'][:12] or 'of none'}; this is version {game.rules.version} with "
                 f"{game.rules.digest[:12] or 'none'}"
             )
-        session = Session(game, content["seat"], content["bots"], content["seed"])
+        session = Session(game, content["seat"], content["bots"], content["seed"], seconds=seconds)
         session.replay(content["actions"])
     except SavedStateError:
         raise

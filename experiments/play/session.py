@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from engine_ext.errors import IllegalActionError, ParameterError, SpecError
+from engine_ext.errors import IllegalActionError, ParameterError
 from engine_ext.position import Position
 from experiments import ladder, players
 from experiments.chance import KeyedChance
@@ -22,6 +22,7 @@ from experiments.seeds import keyed_seed
 from games.spec import GameSpec
 from games.words import Line, Step
 from solvers.contract import SearchResult
+from solvers.stopping import look_up
 
 CHANCE, TERMINAL = -1, -4
 
@@ -115,6 +116,8 @@ class Session:
         bots: one spec for all other seats, or one for each other seat, or one for every seat
             (then the one at the person's seat gives the hints).
         seed: of dice and bots, an int in [0, 2**63).
+        seconds: how long a bot may think about a decision where a clock can end its search; None: as
+            long as its spec says.
 
     Raises:
         ParameterError: no such seat, or a wrong number of bots.
@@ -128,12 +131,13 @@ class Session:
         names: canonical spec by seat; "you" in the person's.
     """
 
-    def __init__(self, game: Game, seat: int, bots: Sequence[str], seed: int) -> None:
+    def __init__(self, game: Game, seat: int, bots: Sequence[str], seed: int, *, seconds: float | None = None) -> None:
         assert game.rules is not None
         n = game.rules.num_players()
         if not 0 <= seat < n:
             raise ParameterError(f"seat is {seat}, {game.text} has the seats 0 to {n - 1}")
         self.game, self.rules, self.seat, self.seed = game, game.rules, seat, seed
+        self.seconds = seconds
         self.bots = _for_seats(bots, n, seat)
         self._players: list[Player | None] = [
             None if other == seat else players.make(spec, self.rules) for other, spec in enumerate(self.bots)
@@ -237,16 +241,33 @@ class Session:
         if seat in (TERMINAL, self.seat):
             return None
         if seat == CHANCE:
-            action: int | None = self._chance.draw(self.position)
-        else:
-            player = self._players[seat]
-            assert player is not None
-            result = player.choose(self.position, self._seed_of(seat))
-            action = result.action
-            self._note_thought(seat, result)
-        if action is None:
+            return self._apply(seat, self._chance.draw(self.position))
+        return self.accept(self.think())
+
+    @property
+    def bot_to_move(self) -> int | None:
+        """The seat of the bot that has to decide; None where nobody has, or the person."""
+        seat = self.position.current_player()
+        return None if seat in (TERMINAL, CHANCE, self.seat) else seat
+
+    def think(self) -> SearchResult:
+        """What the bot to move finds. The session stays as it is, and may be looked at meanwhile."""
+        seat = self.position.current_player()
+        player = self._players[seat]
+        assert player is not None
+        return player.choose(self.position, self._seed_of(seat), seconds=self.seconds)
+
+    def accept(self, result: SearchResult) -> Event:
+        """Make the move that the bot to move has found.
+
+        Raises:
+            IllegalActionError: it chose nothing, or what the position does not allow.
+        """
+        seat = self.position.current_player()
+        if result.action is None:
             raise IllegalActionError(f"{self.names[seat]} chose nothing at its decision")
-        return self._apply(seat, action)
+        self._note_thought(seat, result)
+        return self._apply(seat, result.action)
 
     def go_on(self) -> list[Line]:
         """Let dice and bots go on to the person's next decision or to the end.
@@ -291,6 +312,11 @@ class Session:
             )
         )
         return self._apply(self.seat, action)
+
+    @property
+    def own_moves(self) -> int:
+        """How many decisions the person has made that can be taken back."""
+        return len(self._snapshots)
 
     def undo(self) -> bool:
         """Take back the person's last decision and everything after it; False when there is none."""
@@ -339,6 +365,7 @@ class Session:
         """
         self.restart()
         for number, action in enumerate(actions, 1):
+            look_up()
             seat = self.position.current_player()
             if seat == self.seat:
                 self.choose(action)
@@ -353,7 +380,7 @@ class Session:
         """The odds of every action as a bot sees them, best first, and the bot's name.
 
         The adviser is the bot named for the person's seat, or one of the rivals'; a bot that has
-        no opinion about values is replaced by a plain search.
+        no opinion about values is replaced by the strongest known, or by a plain search.
 
         Raises:
             IllegalActionError: it is not the person's turn.
@@ -364,28 +391,29 @@ class Session:
             )
         if not self.your_turn:
             raise IllegalActionError("it is not your turn: there is nothing for you to decide yet")
-        result = self._advice(self._adviser)
-        name = self._adviser.name
-        if all(math.isnan(each.value) for each in result.actions):
-            searcher = self._plain_search
-            name, result = searcher.name, self._advice(searcher)
-        return name, self._options(self.seat, result)
+        return self._first_opinion([self._adviser, *self._searchers])
 
     def outlook(self) -> Option | None:
-        """What a plain search that knows no more than the person holds for the person's best action, in
-        a game whose bots keep their odds to themselves; None in other games and out of turn."""
+        """What a search that knows no more than the person holds for the person's best action, in a game
+        whose bots keep their odds to themselves; None in other games and out of turn."""
         if not self.rules.hidden_information or not self.your_turn:
             return None
-        best = self._options(self.seat, self._advice(self._plain_search))[0]
+        best = self._first_opinion(self._searchers)[1][0]
         return None if math.isnan(best.value) else best
 
     @cached_property
-    def _plain_search(self) -> Player:
-        """A search of fixed size, for where the adviser has no opinion."""
-        try:
-            return players.make(ladder.fallback(self.rules), self.rules, every_action=True)
-        except SpecError:
-            return self._adviser
+    def _searchers(self) -> list[Player]:
+        """The strongest known bot, and a search of fixed size should it have no opinion about values."""
+        specs = dict.fromkeys((ladder.resolve(self.rules), ladder.fallback(self.rules)))
+        return [players.make(spec, self.rules, every_action=True) for spec in specs]
+
+    def _first_opinion(self, advisers: Sequence[Player]) -> tuple[str, list[Option]]:
+        """The name and the odds of the first adviser that has any; of the last one if none has."""
+        for adviser in advisers:
+            result = self._advice(adviser)
+            if any(not math.isnan(each.value) for each in result.actions):
+                break
+        return adviser.name, self._options(self.seat, result)
 
     def _options(self, seat: int, result: SearchResult) -> list[Option]:
         """What a search found at the seat's decision, best first."""
@@ -408,7 +436,7 @@ class Session:
 
     def _advice(self, player: Player) -> SearchResult:
         player.begin()
-        return player.choose(self.position, self._seed_of(self.seat))
+        return player.choose(self.position, self._seed_of(self.seat), seconds=self.seconds)
 
 
 def _descending(value: float) -> float:

@@ -85,7 +85,7 @@ def _wilds(sets: CardSet, state: dict[str, Any]) -> Table:
             cost,
             str(card.glory or ""),
             Text(str(entry["dice"]), style="" if entry["dice"] else "red"),
-            card_text(card),
+            Text(card_text(card)),
         )
     return table
 
@@ -115,7 +115,7 @@ def _players(sets: CardSet, state: dict[str, Any], seat: int) -> Table:
                 for zone in ("bag", "used", "spent")[: 3 if spent else 2]
             ),
         ]
-        table.add_row(*row)
+        table.add_row(*map(Text, row))  # names are text, not markup
     return table
 
 

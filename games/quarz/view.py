@@ -249,7 +249,7 @@ def _mobs(content: Content, board: Board, scene: Scene, seat: int) -> Table:
         favor = "?" if mob["favor"] is None else mob["favor"]
         table.add_row(
             Text(_heading(board, mob, other, seat), f"bold {SEAT_COLOURS[other]}"),
-            f"{scene['points'][other]:g} points",
+            count(scene["points"][other], "point"),
             "",
             "",
             f"{count(mob['reactions'], 'reaction')}, {mob['munched']} munched",
@@ -257,7 +257,8 @@ def _mobs(content: Content, board: Board, scene: Scene, seat: int) -> Table:
             "",
         )
         for monster in mob["monsters"]:
-            table.add_row(*_monster_row(marks[monster["name"]], monster, own=other == seat))
+            row = _monster_row(marks[monster["name"]], monster, own=other == seat)
+            table.add_row(*map(Text, row))  # names are text, not markup
     return table
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
@@ -16,47 +15,14 @@ from fastapi.testclient import TestClient
 
 from engine_ext.rng import Stream
 from experiments import web
+from experiments.web import forms, tables
+from tests.experiments.browsing import Forms, moves, opened, press
 from tests.experiments.command import command_line
 
 
 @pytest.fixture
 def browser():
     return TestClient(web.make_app())
-
-
-def opened(browser, **form):
-    given = {"game": "pig(goal=10)", "bot": "greedy", "seat": "0", "seed": "3", **form}
-    return browser.post("/", data=given)
-
-
-def moves(page):
-    return re.findall(r'action="(/game/[^"]+/move/(\d+))"', page)
-
-
-class Forms(HTMLParser):
-    """The forms of a page: [(address, fields)], and what would be fetched from elsewhere."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.forms, self.fetched = [], []
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        if tag == "form":
-            self.forms.append((given["action"], {}))
-        elif tag == "input" and self.forms and "name" in given:
-            self.forms[-1][1][given["name"]] = given.get("value", "")
-        self.fetched += [given[key] for key in ("src", "srcset", "data") if key in given]
-        if tag in ("link", "script", "iframe", "object"):
-            self.fetched.append(tag)
-
-    def ending(self, word):
-        return [form for form in self.forms if f"/{word}" in form[0]]
-
-
-def press(browser, form):
-    return browser.post(form[0], data=form[1])
 
 
 def test_a_game_to_its_end(browser):
@@ -66,7 +32,7 @@ def test_a_game_to_its_end(browser):
         found = moves(page.text)
         if not found:
             break
-        page = browser.post(found[-1 if "turn total 0" not in page.text else 0][0])
+        page = press(browser, (found[-1 if "turn total 0" not in page.text else 0][0], {}))
         assert page.status_code == 200
     assert "You have won." in page.text or "You have lost to seat 1." in page.text
 
@@ -75,7 +41,7 @@ def test_the_odds_of_every_move_are_shown_best_first(browser):
     page = opened(browser, bot="mcts(simulations=300)")
     assert "to win" not in page.text
     key = re.search(r"/game/([^/]+)/hint", page.text).group(1)
-    page = browser.post(f"/game/{key}/hint")
+    page = press(browser, (f"/game/{key}/hint", {}))
     chances = [float(each) for each in re.findall(r"([\d.]+) % to win", page.text)]
     assert len(chances) == 2
     assert 'class="best"' in page.text
@@ -85,10 +51,10 @@ def test_the_odds_of_every_move_are_shown_best_first(browser):
 def test_take_back_and_make_again_meets_the_same_dice(browser):
     page = opened(browser)
     link = moves(page.text)[0][0]
-    first = browser.post(link).text
+    first = press(browser, (link, {})).text
     key = re.search(r"/game/([^/]+)/undo", first).group(1)
-    browser.post(f"/game/{key}/undo")
-    again = browser.post(link).text
+    press(browser, (f"/game/{key}/undo", {}))
+    again = press(browser, (link, {})).text
     assert again.replace(key, "") == first.replace(key, "")
 
 
@@ -122,15 +88,15 @@ def test_bad_forms_are_named_and_escaped(form, says, browser):
 
 def test_a_forgotten_game_leads_to_the_start(browser):
     page = browser.get("/game/nothing")
-    assert page.status_code == 400
+    assert page.status_code == 404
     assert "not in memory" in page.text
 
 
 def test_games_do_not_mix_and_the_longest_unused_goes_first(browser, monkeypatch):
-    monkeypatch.setattr(web, "GAMES_KEPT", 2)
+    monkeypatch.setattr(tables, "GAMES_KEPT", 2)
     keys = [str(opened(browser, seed=str(i)).url).rsplit("/", 1)[1] for i in range(3)]
     assert len(set(keys)) == 3
-    assert browser.get(f"/game/{keys[0]}").status_code == 400
+    assert browser.get(f"/game/{keys[0]}").status_code == 404
     assert browser.get(f"/game/{keys[2]}").status_code == 200
 
 
@@ -158,13 +124,13 @@ def test_a_whole_game_through_the_forms_of_its_pages(game, browser):
     page, stream = opened(browser, game=game, bot="greedy", seed="5"), Stream(9)
     for turn in range(2000):
         assert page.status_code == 200
-        forms = Forms(page.text)
-        assert forms.fetched == []
-        if not (buttons := forms.ending("move")):
+        shown = Forms(page.text)
+        assert shown.fetched == []
+        if not (buttons := shown.ending("move")):
             break
         assert 'class="question"' in page.text
         if turn == 3:
-            page = press(browser, forms.ending("hint")[0])
+            page = press(browser, shown.ending("hint")[0])
             assert page.status_code == 200
         page = press(browser, buttons[stream.below(len(buttons))])
     assert 'class="verdict"' in page.text
@@ -222,9 +188,9 @@ def test_odd_moves_are_answered_by_a_page(path, browser):
     [
         ("GET", "/nothing", 404),
         ("GET", "/game/x/move/1", 405),
-        ("POST", "/game/x/move/1", 400),
-        ("GET", "/game/x/save", 400),
-        ("POST", "/game/x/hint", 400),
+        ("POST", "/game/x/move/1", 404),
+        ("GET", "/game/x/save", 404),
+        ("POST", "/game/x/hint", 404),
         ("DELETE", "/", 405),
         ("POST", "/load", 400),
     ],
@@ -286,7 +252,7 @@ def test_a_saved_game_goes_on_in_another_browser(browser):
 
 
 def test_a_body_without_end_is_refused(browser):
-    answer = browser.post("/", content=b"game=" + b"x" * (web.LARGEST_BODY + 1))
+    answer = browser.post("/", content=b"game=" + b"x" * (forms.LARGEST_BODY + 1))
     assert answer.status_code == 413
     assert 'class="notice"' in answer.text
 

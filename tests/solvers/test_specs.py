@@ -85,6 +85,7 @@ def test_canonical_text_parses_back(parameters):
         ("toy+(simulations=1.5)", ["simulations", "whole number"]),
         ("toy+(simulations=many)", ["simulations", "'many'", "whole number"]),
         ("toy+(simulations=99999999999999999999)", ["simulations", "'99999999999999999999'", str(2**62)]),
+        (f"toy+(simulations={'9' * 4000})", ["simulations", "(4000 characters)", str(2**62)]),
         ("toy+(simulations=1e30)", ["simulations", "'1e30'", str(2**62)]),
         ("toy+(c=11)", ["c is '11'", "from 0 up to 10"]),
         ("toy+(c=nan)", ["c is 'nan'"]),

@@ -1,0 +1,180 @@
+"""The web application: addresses, and what is answered at each.
+
+| address | |
+|---|---|
+| `GET /` | the games there are |
+| `POST /` | begin a game: `game`, `bot`, `seat`, `seed` |
+| `POST /load` | go on with a saved game, a file |
+| `GET /game/KEY` | the game as it stands |
+| `GET /game/KEY/save` | it as a file |
+| `POST /game/KEY/move/ACTION`, `undo`, `hint`, `go`, `stop`, `again` | what its page's buttons do |
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Callable
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from engine_ext.errors import IllegalActionError, QuandaryError
+from experiments.play import saving
+from experiments.play.session import Session
+from experiments.web import tables as tables_of
+from experiments.web.forms import body_of, fields, session_for, uploaded
+from experiments.web.pages import game_page, start_page
+from experiments.web.tables import Table, Tables, prepared
+
+SECONDS = 10.0  # how long a bot may think about a decision
+# Pages need nothing but their own style; whatever else got into one must not run or be fetched.
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+FORGOTTEN = "This game is not in memory any more: start another, or go on with one that you saved."
+PROBLEMS = {404: "There is no such page.", 405: "That page cannot be asked in this way."}
+
+
+def make_app(seconds: float = SECONDS) -> FastAPI:
+    """The web application (ASGI), with games of its own.
+
+    Args:
+        seconds: how long a bot may think about a decision.
+    """
+    tables = Tables(seconds)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        tables.close()
+
+    app = FastAPI(
+        title="Quandary", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan, redirect_slashes=False
+    )
+
+    def refusal(error: str, given: dict[str, str] | None = None, status: int = 400) -> HTMLResponse:
+        return HTMLResponse(start_page(error, given), status_code=status)
+
+    @app.exception_handler(HTTPException)
+    def refuse(_: Request, problem: HTTPException) -> HTMLResponse:
+        return refusal(PROBLEMS.get(problem.status_code, str(problem.detail)), status=problem.status_code)
+
+    @app.middleware("http")
+    async def guard(request: Request, go_on: Callable) -> Response:
+        answer: Response = await go_on(request)
+        answer.headers.update(HEADERS)
+        return answer
+
+    @app.get("/", response_model=None)
+    def start() -> HTMLResponse:
+        return HTMLResponse(start_page())
+
+    def opened(make: Callable[[], Session], given: dict[str, str] | None = None) -> Response:
+        try:
+            key = tables.open(make)
+        except QuandaryError as error:
+            return refusal(str(error), given)
+        return RedirectResponse(f"/game/{key}", status_code=303)
+
+    @app.post("/", response_model=None)
+    async def open_game(request: Request) -> Response:
+        given = fields(await body_of(request))
+        return await run_in_threadpool(opened, lambda: session_for(given, seconds), given)
+
+    @app.post("/load", response_model=None)
+    async def load(request: Request) -> Response:
+        body, kind = await body_of(request), request.headers.get("content-type", "")
+        return await run_in_threadpool(
+            opened, lambda: saving.read(uploaded(kind, body), "the saved game", seconds=seconds)
+        )
+
+    @app.get("/game/{key}", response_model=None)
+    def show(key: str) -> Response:
+        table = tables.find(key)
+        if table is None:
+            return refusal(FORGOTTEN, status=404)
+        with table.lock:
+            return HTMLResponse(game_page(key, table))
+
+    @app.get("/game/{key}/save", response_model=None)
+    def save(key: str) -> Response:
+        table = tables.find(key)
+        if table is None:
+            return refusal(FORGOTTEN, status=404)
+        with table.lock:
+            text = saving.write(table.session)
+        name = f"{table.session.game.name}-{table.session.seed}.json"
+        return Response(
+            text, media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        )
+
+    def acted(key: str, act: Callable[[Table], None]) -> Response:
+        table = tables.find(key)
+        if table is None:
+            return refusal(FORGOTTEN, status=404)
+        try:
+            with table.lock:
+                act(table)
+        except QuandaryError as problem:
+            with table.lock:
+                return HTMLResponse(game_page(key, table, str(problem)), status_code=400)
+        table.wait(tables_of.SHORT_S)
+        return RedirectResponse(f"/game/{key}", status_code=303)
+
+    def post(path: str, act: Callable[[Table, dict[str, str]], None]) -> None:
+        """A form of the game page."""
+
+        @app.post(f"/game/{{key}}/{path}", response_model=None)
+        async def serve_form(request: Request) -> Response:
+            given = fields(await body_of(request)) | {k: str(v) for k, v in request.path_params.items()}
+            return await run_in_threadpool(acted, given["key"], lambda table: act(table, given))
+
+    def move(table: Table, given: dict[str, str]) -> None:
+        check_fresh(table, given)
+        table.move(given["action"])
+
+    def hint(table: Table, given: dict[str, str]) -> None:
+        check_fresh(table, given)
+        table.ask_hint()
+
+    def undo(table: Table, given: dict[str, str]) -> None:
+        check_fresh(table, given)
+        table.undo()
+
+    def again(table: Table, given: dict[str, str]) -> None:
+        check_fresh(table, given)
+        old = table.session
+        table.replace(
+            prepared(lambda: Session(old.game, old.seat, old.bots, secrets.randbits(31), seconds=table.seconds))
+        )
+
+    post("move/{action}", move)
+    post("undo", undo)
+    post("hint", hint)
+    post("go", lambda table, _: table.go_on())
+    post("stop", lambda table, _: table.stop())
+    post("again", again)
+    return app
+
+
+def check_fresh(table: Table, given: dict[str, str]) -> None:
+    """Refuse a form of a page that shows an earlier, or another, position. A page names the number of
+    steps it shows; while a bot thinks steps may follow, so there it names the person's own moves.
+
+    Raises:
+        IllegalActionError: the form's number is not the present one.
+    """
+    now = {"step": len(table.session.events), "own_moves": table.session.own_moves}
+    for name, number in now.items():
+        if given.get(name, "") not in ("", str(number)):
+            raise IllegalActionError(
+                "this page was out of date: the game has gone on or back since, in another tab or before you "
+                "pressed Back; here is how it stands"
+            )

@@ -1,0 +1,163 @@
+"""Pages: the start, and a game as its person sees it."""
+
+from __future__ import annotations
+
+import functools
+import io
+from importlib import resources
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+from rich.console import Console
+from rich.terminal_theme import SVG_EXPORT_THEME
+
+import games
+from engine_ext.errors import QuandaryError
+from experiments import ladder
+from experiments.play import odds
+from experiments.play.session import Session
+from experiments.web.tables import Table
+from games.words import NOBODY
+
+COLUMNS = {"wide": 112, "narrow": 72}  # of the table, for screens of these widths
+WIDE_WORDS = 40  # characters of an option from which on options stand in wide columns
+SHOWN_OPTIONS = 12
+BOTS = (ladder.NAME, "greedy", "random", "mcts(simulations=1000)", "ismcts(simulations=300)")
+
+TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(str(resources.files("experiments"))) / "templates"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=jinja2.StrictUndefined,
+)
+
+
+def sentence(text: str) -> str:
+    """A text with a capital at its head."""
+    return text[:1].upper() + text[1:]
+
+
+TEMPLATES.filters["sentence"] = sentence
+
+
+def start_page(error: str = "", given: dict[str, str] | None = None) -> str:
+    """The page with the games there are.
+
+    Args:
+        error: what went wrong, to be said at the top.
+        given: fields of the form as they were sent.
+    """
+    known = {"game": "pentaquest(players=2)", "bot": ladder.NAME, "seat": "0", "seed": ""}
+    return TEMPLATES.get_template("web_start.html").render(
+        specs=games.SPECS.values(),
+        reconstructed={name: _reconstructed(name) for name in games.SPECS},
+        bots=BOTS,
+        error=error,
+        given=known | {key: value for key, value in (given or {}).items() if key in known},
+    )
+
+
+def game_page(key: str, table: Table, error: str = "") -> str:
+    """A game's page. Whoever calls it holds the table's lock.
+
+    Args:
+        error: why what was asked for was not done.
+    """
+    session = table.session
+    spec = session.game.spec
+    assert spec is not None
+    hinted = {option.action: option for option in table.hint[1]} if table.hint and session.your_turn else {}
+    choices = list(enumerate(session.choices(), 1)) if session.your_turn and table.thinking is None else []
+    if hinted:
+        order = {action: i for i, action in enumerate(hinted)}
+        choices.sort(key=lambda pair: order.get(pair[1].action, len(order)))
+    story = [(_who(session, line.seat), line.text) for line in session.story]
+    return TEMPLATES.get_template("web_game.html").render(
+        key=key,
+        step=len(session.events),
+        own_moves=session.own_moves,
+        title=spec.long_name,
+        session=session,
+        picture=picture(session),
+        news=story[table.told :],
+        story=story[: table.told],
+        question=session.question() if choices else "",
+        choices=choices,
+        wide=any(len(choice.words) > WIDE_WORDS for _, choice in choices),
+        odds=hinted,
+        adviser=table.hint[0] if hinted and table.hint else "",
+        untried=odds.UNTRIED_NOTE if not all(map(odds.known, hinted.values())) else "",
+        thinking=table.thinking,
+        limit_s=table.seconds,
+        trouble=table.trouble,
+        paused=table.thinking is None and not session.your_turn and not session.over,
+        thought=session.thought if table.thinking is None else None,
+        said=table.said if table.thinking is None else "",
+        figure=odds.figure,
+        known=odds.known,
+        heading=odds.heading,
+        shown_options=SHOWN_OPTIONS,
+        verdict=session.verdict() if session.over else "",
+        look_up=spec.look_up(session.position, session.seat),
+        error=error,
+        strongest=ladder.explain(session.rules) if ladder.NAME in session.bots else "",
+        reconstructed=_any_reconstructed(session),
+    )
+
+
+def picture(session: Session) -> Markup:
+    """What the person's seat sees, in HTML: the board as an SVG where the game draws one, and the
+    rest as the terminal shows it, once for each width of screen."""
+    spec = session.game.spec
+    assert spec is not None
+    parts = dict(spec.sections(session.position, session.seat))
+    board = ""
+    if spec.picture is not None:
+        parts.pop("board", None)
+        board = f"<div class='board'>{spec.picture(session.position, session.seat)}</div>"
+    drawn = []
+    for name, columns in COLUMNS.items():
+        console = Console(
+            file=io.StringIO(),
+            record=True,
+            width=columns,
+            highlight=False,
+            force_terminal=True,
+            color_system="truecolor",
+        )
+        for part in parts.values():
+            console.print(part)
+        frame = f"<pre class='table {name}' tabindex='0' aria-label='the table'>{{code}}</pre>"
+        drawn.append(console.export_html(theme=SVG_EXPORT_THEME, inline_styles=True, code_format=frame))
+    return Markup(board + "".join(drawn))
+
+
+def _who(session: Session, seat: int) -> str:
+    if seat == NOBODY:
+        return ""
+    return "you" if seat == session.seat else f"seat {seat}"
+
+
+def _any_reconstructed(session: Session) -> bool:
+    spec = session.game.spec
+    return (
+        spec is not None
+        and spec.records is not None
+        and any(record["provenance"] == "reconstructed" for record in spec.records(session.rules))
+    )
+
+
+@functools.cache
+def _reconstructed(name: str) -> str:
+    """How much of a game's own data is reconstructed, in words; empty where it has no data."""
+    spec = games.SPECS[name]
+    if spec.records is None:
+        return ""
+    try:
+        records = spec.records(spec.make_rules())
+    except QuandaryError:
+        return ""
+    made = sum(record["provenance"] == "reconstructed" for record in records)
+    return f"{made} of {len(records)} reconstructed" if made else "all from published sources"

@@ -1,0 +1,1 @@
+cpdef int look_up() except -1
