@@ -100,6 +100,12 @@ cdef class Rules:
         return self.ops.game_version
 
     @property
+    def identity(self):
+        """Hex digest, equal exactly for games that go on alike from one state: name, version, every
+        parameter, the data files' content. Where a game starts is not part of it."""
+        return self._stamp[len(_MAGIC):].hex()
+
+    @property
     def state_bytes(self):
         """Size of the state struct, bytes."""
         return self.ops.state_size

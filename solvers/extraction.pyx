@@ -37,12 +37,12 @@ from engine_ext.debug cimport QUANDARY_CHECK
 from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_seed
 from solvers.stopping cimport look_up
-from solvers.tree cimport MIXED_SEQUENCES, NO_SEQUENCE, FlatTree, TreeRules, TreeTables
+from solvers.tree cimport MIXED_SEQUENCES, NO_SEQUENCE, FlatTree, TreeRules, TreeTables, step_key, text_key
 
 import pyspiel
 
 from engine_ext.errors import ParameterError, QuandaryError, TooLargeError, UnsuitableGameError
-from solvers.tree import require_width
+from solvers.tree import history_key, openspiel_identity, require_width, take_forced
 
 _PACE_NODES = 200_000      # between two looks for signals: a fifth of a second where a step takes a microsecond
 _FREE_NODES = 20_000       # trees up to this size are not worth an estimate
@@ -124,23 +124,6 @@ class Survey:
     zero_sum: bool = True
     recalls: bool = True
     stages: bool = False
-
-
-def _opens_stage(state, player, actions):
-    """Whether one other seat decides next and does not know which action was taken."""
-    known = None
-    for action in actions:
-        child = state.child(action)
-        _take_forced(child)
-        seat = child.current_player()
-        if seat < 0 or seat == player:
-            return False
-        text = seat, child.information_state_string(seat)
-        if known is None:
-            known = text
-        elif text != known:
-            return False
-    return True
 
 
 def _summarise(log_sizes, depth, n_players, seconds):
@@ -247,6 +230,7 @@ cdef struct Frame:
 cdef class _Builder:
     cdef int32_t n_players
     cdef bint by_key               # information sets by key alone
+    cdef bint by_node              # every decision is an information set of its own
     cdef Pool player, parent, first, count, infoset, action, prob, utility
     cdef Pool info_player, info_first, info_parent, info_key, info_exact, info_node
     cdef int32_t *table            # open addressing: information set + 1, 0 where free
@@ -256,9 +240,10 @@ cdef class _Builder:
     cdef Pool frames, states, last
     cdef int32_t depth             # frames in use - 1
 
-    def __cinit__(self, n_players, by_key):
+    def __cinit__(self, n_players, by_key, by_node=False):
         self.n_players = n_players
         self.by_key = by_key
+        self.by_node = by_node
         self.player.item = 1
         self.info_player.item = 1
         self.prob.item = self.utility.item = self.info_key.item = self.info_exact.item = 8
@@ -362,20 +347,26 @@ cdef class _Builder:
                     (<int32_t *>self.info_parent.data)[found] = MIXED_SEQUENCES
                 return found
             slot = (slot + 1) & self.mask
-        found = <int32_t>self.info_player.size
-        if (pool_grow(&self.info_player, 1) < 0 or pool_grow(&self.info_first, 1) < 0
-                or pool_grow(&self.info_parent, 1) < 0 or pool_grow(&self.info_key, 1) < 0
-                or pool_grow(&self.info_exact, 1) < 0 or pool_grow(&self.info_node, 1) < 0):
+        found = self.add_infoset(player, last, key, count)
+        if found < 0 or pool_grow(&self.info_exact, 1) < 0 or pool_grow(&self.info_node, 1) < 0:
             return -NO_MEMORY
-        (<int8_t *>self.info_player.data)[found] = player
-        (<int32_t *>self.info_first.data)[found + 1] = (<int32_t *>self.info_first.data)[found] + count
-        (<int32_t *>self.info_parent.data)[found] = last
-        (<uint64_t *>self.info_key.data)[found] = key
         (<uint64_t *>self.info_exact.data)[found] = exact
         (<int32_t *>self.info_node.data)[found] = node
         self.table[slot] = found + 1
         if <uint64_t>found * 2 > self.mask and self.rehash() < 0:
             return -NO_MEMORY
+        return found
+
+    cdef int add_infoset(self, int32_t player, int32_t last, uint64_t key, int32_t count) noexcept nogil:
+        """A new information set; its number, or a negative status."""
+        cdef int32_t found = <int32_t>self.info_player.size
+        if (pool_grow(&self.info_player, 1) < 0 or pool_grow(&self.info_first, 1) < 0
+                or pool_grow(&self.info_parent, 1) < 0 or pool_grow(&self.info_key, 1) < 0):
+            return -NO_MEMORY
+        (<int8_t *>self.info_player.data)[found] = player
+        (<int32_t *>self.info_first.data)[found + 1] = (<int32_t *>self.info_first.data)[found] + count
+        (<int32_t *>self.info_parent.data)[found] = last
+        (<uint64_t *>self.info_key.data)[found] = key
         return found
 
     # ---- the native road -------------------------------------------------------------------
@@ -480,14 +471,23 @@ cdef class _Builder:
 
     # ---- the OpenSpiel road ------------------------------------------------------------------
 
-    def open_spiel(self, state, int32_t node, last, _Labels labels):
-        """Fill in one node from its state, which is moved past forced moves; (count, actions)."""
+    cdef open_spiel(self, state, int32_t node, last, uint64_t key, _Labels labels):
+        """Fill in one node from its state, which is moved past forced moves.
+
+        Args:
+            last: each player's own last sequence.
+            key: of the state's history.
+
+        Returns:
+            (count of actions or outcomes, their ids, the key with forced moves)
+        """
         cdef int32_t ids_c[4096]
         cdef int32_t *ids = ids_c
         cdef int32_t count, first, infoset, i
         cdef int64_t row
         cdef int32_t player
         cdef double total = 0.0
+        cdef uint64_t exact = 0
         while True:
             player = state.current_player()
             if player == TERMINAL:
@@ -497,7 +497,7 @@ cdef class _Builder:
                 for i, value in enumerate(state.returns()):
                     (<double *>self.utility.data)[row * self.n_players + i] = value
                 self.set_node(node, TERMINAL, 0, 0, <int32_t>row)
-                return 0, None
+                return 0, None, key
             if player == CHANCE:
                 pairs = sorted(pair for pair in state.chance_outcomes() if pair[1] > 0)
                 actions = [pair[0] for pair in pairs]
@@ -509,9 +509,11 @@ cdef class _Builder:
             if len(actions) != 1:
                 break
             state.apply_action(actions[0])
+            key = step_key(key, actions[0])
         count = len(actions)
         if count == 0:
-            raise UnsuitableGameError(f"{labels.game}: a decision without legal actions: {state.history_str()}")
+            raise UnsuitableGameError(
+                f"{labels.game}: a node without legal actions or outcomes, after {_shortened(state.history_str())}")
         first = self.add_nodes(node, count)
         if first == -NO_MEMORY:
             raise MemoryError
@@ -523,10 +525,11 @@ cdef class _Builder:
                 (<double *>self.prob.data)[first + i] = pairs[i][1]
                 total += pairs[i][1]
             if not 1 - 1e-6 < total < 1 + 1e-6:
-                raise UnsuitableGameError(f"{labels.game}: chance probabilities sum to {total}: {state.history_str()}")
+                raise UnsuitableGameError(
+                    f"{labels.game}: chance probabilities sum to {total}, after {_shortened(state.history_str())}")
             labels.name_outcomes(state, actions)
             self.set_node(node, CHANCE, first, count, -1)
-            return count, actions
+            return count, actions, key
         for i in range(count):
             (<int32_t *>self.action.data)[first + i] = actions[i]
         labels.name_actions(state, player, actions)
@@ -536,23 +539,30 @@ cdef class _Builder:
             if ids == NULL:
                 raise MemoryError
         memcpy(ids, (<int32_t *>self.action.data) + first, count * sizeof(int32_t))
-        infoset = self.find_infoset(node, player, last[player], labels.key(state, player), 0, ids, count)
+        if self.by_node:
+            infoset = self.add_infoset(player, last[player], key, count)
+        else:
+            text = labels.text(state, player)
+            exact = text_key(text, _EXACT_SEED_C)
+            infoset = self.find_infoset(node, player, last[player], text_key(text, 0), exact, ids, count)
         if ids != ids_c:
             free(ids)
         if infoset == -NO_MEMORY:
             raise MemoryError
         if infoset == -MISMATCH:
             raise UnsuitableGameError(
-                f"{labels.game}: states of one information set have different actions: {labels.text(state, player)!r}")
+                f"{labels.game}: states of one information set have different actions: "
+                f"{_shortened(labels.text(state, player))!r}")
         self.set_node(node, player, first, count, infoset)
-        return count, actions
+        return count, actions, key
 
     def walk_spiel(self, list stack, _Labels labels, int64_t pause_at):
         """Go on until the tree is whole (True) or has `pause_at` nodes (False).
 
-        Each entry of the stack is [state, node, index of the next edge, actions, player, last]."""
+        Each entry of the stack is [state, node, index of the next edge, actions, player, last, key]."""
         cdef int32_t i, node, count, child, player
         cdef list frame, actions
+        cdef uint64_t key
         while stack:
             frame = <list>stack[len(stack) - 1]
             node, i, actions, player = frame[1], frame[2], <list>frame[3], frame[4]
@@ -572,9 +582,10 @@ cdef class _Builder:
             if player >= 0:
                 last = list(last)
                 last[player] = (<int32_t *>self.info_first.data)[(<int32_t *>self.infoset.data)[node]] + i
-            count, found = self.open_spiel(state, child, last, labels)
+            key = frame[6]
+            count, found, key = self.open_spiel(state, child, last, step_key(key, actions[i]), labels)
             if count:
-                stack.append([state, child, 0, found, (<int8_t *>self.player.data)[child], last])
+                stack.append([state, child, 0, found, (<int8_t *>self.player.data)[child], last, key])
         return True
 
     cdef dict take(self):
@@ -776,24 +787,26 @@ cdef class _Merger:
         }
 
 
+def _shortened(text):
+    """A text that is one line and not too long for a message."""
+    line = " ".join(text.split())
+    return line if len(line) <= 120 else f"{line[:60]} ... {line[len(line) - 50:]}"
+
+
 cdef class _Labels:
-    """Texts of a pyspiel game, gathered on the way: information states and action names."""
+    """What a pyspiel game calls things: the texts of information sets, and action names, gathered on the way."""
     cdef str game
-    cdef dict index            # text -> number
     cdef dict action_names
     cdef dict outcome_names
-    cdef bint histories        # the game has no information-state strings but hides nothing
+    cdef bint observations     # information sets go by observation strings
 
-    def __init__(self, game, histories):
+    def __init__(self, game, observations):
         self.game = game
-        self.index, self.action_names, self.outcome_names = {}, {}, {}
-        self.histories = histories
+        self.action_names, self.outcome_names = {}, {}
+        self.observations = observations
 
-    def text(self, state, player):
-        return state.history_str() if self.histories else state.information_state_string(player)
-
-    cdef uint64_t key(self, state, int32_t player) except? 0xFFFFFFFFFFFFFFFF:
-        return self.index.setdefault(self.text(state, player), len(self.index))
+    cdef str text(self, state, int32_t player):
+        return state.observation_string(player) if self.observations else state.information_state_string(player)
 
     cdef name_actions(self, state, player, actions):
         for action in actions:
@@ -859,7 +872,9 @@ def extract(source, *, max_nodes=None, progress=None, information="auto", depth=
         max_nodes: refuse larger trees; None for what fits into half of the free memory.
         progress: called now and then with (nodes so far, estimated nodes).
         information: "recall", "key" (see the module's text), or "auto": recall for native games,
-            key for OpenSpiel's, whose information states have perfect recall by contract.
+            key for OpenSpiel's, whose information states have perfect recall by contract. In a sequential
+            game of OpenSpiel's without hidden information every decision is an information set; in a
+            simultaneous one, recall.
         depth: cut the tree there, nodes below the root (at least 1), and take the game's own
             estimate as the utility; native games only.
         merge: make one node of equal states, native games of perfect information only: "exact" where
@@ -950,6 +965,11 @@ class _Source:
         self.name = str(game)
         if self.depth is not None:
             raise ParameterError("a tree of an OpenSpiel game cannot be cut at a depth: the game offers no estimate")
+        # What a simultaneous game of perfect information calls an information state may forget how it came about
+        # (goofspiel's does); its players do not. Where it has no such text, what they observe is all there is to know.
+        perfect = kind.information != kinds.Information.IMPERFECT_INFORMATION
+        self.by_key = not perfect
+        self.observe = perfect and not kind.provides_information_state_string
         if kind.dynamics == kinds.Dynamics.SIMULTANEOUS:
             if state.history():
                 raise UnsuitableGameError(f"{self.name}: a simultaneous game is extracted from its start only")
@@ -962,11 +982,12 @@ class _Source:
         if kind.chance_mode == kinds.ChanceMode.SAMPLED_STOCHASTIC:
             raise UnsuitableGameError(
                 f"{self.name}: its chance is only sampled, never listed; a tree needs every outcome")
-        self.histories = not kind.provides_information_state_string
         self.hidden = kind.information != kinds.Information.PERFECT_INFORMATION
         self.declared_zero_sum = kind.utility == kinds.Utility.ZERO_SUM
-        if self.histories and self.hidden:
-            raise UnsuitableGameError(f"{self.name}: it hides information but offers no information-state strings")
+        if self.hidden and not kind.provides_information_state_string and not (
+                self.observe and kind.provides_observation_string):
+            what = "it is simultaneous" if perfect else "it hides information"
+            raise UnsuitableGameError(f"{self.name}: {what} but offers no information-state strings")
         self.n_players = game.num_players()
         if self.n_players > PLAYER_LIMIT:
             raise UnsuitableGameError(f"{self.name}: {self.n_players} players; at most {PLAYER_LIMIT} are supported")
@@ -1085,16 +1106,37 @@ class _Source:
                     else:
                         found.most_legal = max(found.most_legal, len(actions))
                         if self.hidden:
-                            text = state.information_state_string(player)
-                            found.recalls &= last_of.setdefault((player, text), last[player]) == last[player]
-                            last[player] = text, action
-                            found.stages |= not found.stages and _opens_stage(state, player, actions)
+                            text = self.text(state, player)
+                            if self.by_key:
+                                found.recalls &= last_of.setdefault((player, text), last[player]) == last[player]
+                                last[player] = text, action
+                            found.stages |= not found.stages and self.opens_stage(state, player, actions)
                 state.apply_action(action)
             found.longest = max(found.longest, steps)
             found.games += 1
             if time.perf_counter() >= deadline:
                 break
         return found
+
+    def text(self, state, player):
+        """What names a player's information set."""
+        return state.observation_string(player) if self.observe else state.information_state_string(player)
+
+    def opens_stage(self, state, player, actions):
+        """Whether one other seat decides next and does not know which action was taken."""
+        known = None
+        for action in actions:
+            child = state.child(action)
+            take_forced(child)
+            seat = child.current_player()
+            if seat < 0 or seat == player:
+                return False
+            found = seat, self.text(child, seat)
+            if known is None:
+                known = found
+            elif found != known:
+                return False
+        return True
 
     # ---- the walk --------------------------------------------------------------------------
 
@@ -1107,7 +1149,9 @@ class _Source:
         native = self.position is not None
         if merge != "off":
             return self._extract_merged(self.position, max_nodes, progress, merge == "exact", began)
-        cdef _Builder builder = _Builder(self.n_players, information == "key" or (information == "auto" and not native))
+        by_key = not native and self.by_key if information == "auto" else information == "key"
+        by_node = not native and not self.hidden and (information != "key" or self.observe)
+        cdef _Builder builder = _Builder(self.n_players, by_key, by_node)
         walk = self._native_steps(self.position, builder) if native else self._spiel_steps(builder)
         pace = _PACE_NODES if native else 50_000
         next(walk)
@@ -1197,15 +1241,16 @@ class _Source:
             status = DONE
 
     def _spiel_steps(self, _Builder builder):
-        labels = self.labels = _Labels(self.name, self.histories)
+        cdef uint64_t key = history_key(self.state.history())
+        labels = self.labels = _Labels(self.name, self.observe)
         pause_at = yield
         state = self.state.clone()
         if builder.add_nodes(-1, 1) < 0:
             raise MemoryError
         last = [NO_SEQUENCE] * self.n_players
         with _named_errors(self.name):
-            count, actions = builder.open_spiel(state, 0, last, labels)
-        stack = [[state, 0, 0, actions, (<int8_t *>builder.player.data)[0], last]] if count else []
+            count, actions, key = builder.open_spiel(state, 0, last, key, labels)
+        stack = [[state, 0, 0, actions, (<int8_t *>builder.player.data)[0], last, key]] if count else []
         while True:
             with _named_errors(self.name):
                 done = builder.walk_spiel(stack, labels, pause_at)
@@ -1223,7 +1268,8 @@ class _Source:
         tree.hidden_information = self.hidden
         tree.source, tree.root = self.game, self.state
         tree.action_names, tree.outcome_names = _unique(labels.action_names), _unique(labels.outcome_names)
-        tree.labels = list(labels.index)
+        tree.names = "history" if builder.by_node else "observation" if self.observe else "information state"
+        tree.start, tree.rules_identity = self.state.history(), openspiel_identity(self.game)
         tree._bind()
         tree.seconds = time.perf_counter() - began
         return tree
@@ -1231,7 +1277,8 @@ class _Source:
     def _finish_native(self, Position position, arrays, began):
         cdef FlatTree tree = FlatTree.__new__(FlatTree)
         rules = position.rules
-        tree.arrays, tree.name, tree.native, tree.labels = arrays, self.name, True, []
+        tree.arrays, tree.name, tree.native, tree.names, tree.start = arrays, self.name, True, "key", []
+        tree.rules_identity = rules.identity
         tree.n_actions, tree.n_outcomes = position.ops.n_actions, position.ops.n_outcomes
         tree.hidden_information = bool(position.ops.flags & HIDDEN_INFORMATION)
         tree.source, tree.root = rules, position
@@ -1279,13 +1326,13 @@ def prepare_views(FlatTree tree not None):
     8 bytes a node and player.
 
     Raises:
-        UnsuitableGameError: the tree came from a file, so its game is not at hand; or states were merged.
+        UnsuitableGameError: the tree came from a file, and its game is not at hand; or states were merged.
     """
     if tree.tables.view != NULL:
         return
     if tree.merged:
         raise UnsuitableGameError(f"{tree.name}: equal states were merged, so what a seat knows there is not one thing")
-    if tree.root is None:
+    if tree.native and tree.root is None:
         raise UnsuitableGameError(
             f"{tree.name}: a tree from a file has no game to ask what a seat knows when others move; extract it again")
     view = np.zeros((tree.n_nodes, tree.n_players), dtype=np.uint64)
@@ -1293,7 +1340,7 @@ def prepare_views(FlatTree tree not None):
         _view_native(tree, tree.root, view)
     else:
         with _named_errors(tree.name):
-            _view_spiel(tree, tree.root, view)
+            _view_spiel(tree, tree.reopened(), view)
     tree.add_views(view)
 
 
@@ -1338,29 +1385,17 @@ def _view_spiel(FlatTree tree, root, uint64_t[:, ::1] view):
     while stack:
         look_up()
         node, state = stack.pop()
-        _take_forced(state)
+        take_forced(state)
         if t.player[node] >= 0:
             for seat in range(t.n_players):
                 if seat != t.player[node]:
-                    known = texts.setdefault((seat, state.information_state_string(seat)), len(texts))
+                    known = texts.setdefault((seat, tree.label_of(state, seat)), len(texts))
                     view[node, seat] = <uint64_t>known << 1 | 1
         end = t.first[node] + t.count[node]
         for edge in range(t.first[node], end):
             child = state if edge == end - 1 else state.clone()
             child.apply_action(t.action[edge])
             stack.append((edge, child))
-
-
-def _take_forced(state):
-    """Move a pyspiel state on while there is one way to go, as extraction does."""
-    while not state.is_terminal():
-        if state.is_chance_node():
-            actions = [pair[0] for pair in state.chance_outcomes() if pair[1] > 0]
-        else:
-            actions = state.legal_actions()
-        if len(actions) != 1:
-            return
-        state.apply_action(actions[0])
 
 
 # ---- as a game ------------------------------------------------------------------------------------
@@ -1413,8 +1448,8 @@ def declared_rules(source):
     if source.position is not None:
         return source.position.rules
     cdef FlatTree tree = FlatTree.__new__(FlatTree)
-    tree.name, tree.native, tree.labels, tree.source = source.name, False, [], source.game
-    tree.hidden_information = source.hidden
+    tree.name, tree.native, tree.names, tree.start, tree.source = source.name, False, "history", [], source.game
+    tree.rules_identity, tree.hidden_information = openspiel_identity(source.game), source.hidden
     tree.n_actions = tree.n_outcomes = 0
     tree.action_names, tree.outcome_names = {}, {}
     tree.arrays = {

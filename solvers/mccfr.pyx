@@ -48,6 +48,7 @@ from solvers.best_response import nash_conv
 from solvers.budget import batches, check_seconds, run_for
 from solvers.cfr import normalised
 from solvers.contract import Parameter, SolverSpec
+from solvers.identity import identify
 from solvers.policies import KeyedPolicy, TabularPolicy
 from solvers.saved import read_checkpoint, write_saved
 
@@ -912,7 +913,7 @@ cdef class NativeMCCFR:
 
     def average_policy(self):
         """The average policy of the sets in the table, a KeyedPolicy."""
-        return KeyedPolicy(self.rules.name, *self.table.keyed())
+        return KeyedPolicy(identify(self.start), *self.table.keyed())
 
     def sampled_best_response(self, player, *, iterations, games, seed=0):
         """A lower bound on what a player could earn against this solver's average policy.
@@ -1002,7 +1003,7 @@ cdef class NativeMCCFR:
 
     def _setting(self):
         return {"solver": "native", "sampling": self.sampling, "epsilon": self.epsilon, "when_full": self.when_full,
-                "max_bytes": self.max_bytes, "game": self.start.to_bytes().hex()}
+                "max_bytes": self.max_bytes, "game": identify(self.start).digest}
 
     def save(self, path):
         """Write a checkpoint from which a run continues bit for bit, within a walk too."""

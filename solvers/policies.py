@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyspiel
 
-from engine_ext.errors import ParameterError, SavedStateError, UnsuitableGameError
-from engine_ext.position import Position
+from engine_ext.errors import ParameterError, UnsuitableGameError
+from engine_ext.position import Position, Rules
+from solvers.extraction import native_name
+from solvers.identity import Identity, identify, require_same
 from solvers.saved import read_saved, write_saved
-
-if TYPE_CHECKING:
-    from solvers.tree import FlatTree
+from solvers.tree import FlatTree, openspiel_identity
 
 _KIND = "tabular policy"
 _KEYED_KIND = "keyed policy"
-_VERSION = 1
+_VERSION = 2  # 1: a keyed policy named its game without its parameters
 
 
 class TabularPolicy:
@@ -39,6 +39,7 @@ class TabularPolicy:
 
     def __init__(self, tree: FlatTree, probabilities: np.ndarray) -> None:
         self.tree = tree
+        self._known_games: set[str] = set()
         self.probabilities = np.ascontiguousarray(probabilities, dtype=np.float64)
         if self.probabilities.shape != (tree.n_sequences,):
             raise ParameterError(
@@ -83,7 +84,7 @@ class TabularPolicy:
         probabilities = np.zeros(tree.n_sequences)
         first = tree.arrays["info_first"]
         for infoset in range(tree.n_infosets):
-            label = str(tree.infoset_label(infoset))
+            label = _label(tree.state_at(tree.infoset_nodes(infoset)[0]), tree.infoset_player(infoset))
             if label not in table:
                 raise ParameterError(f"{tree.name}: the policy has no information set {label!r}")
             found = table[label]
@@ -104,13 +105,16 @@ class TabularPolicy:
         """{action: probability} by the label of an information set; None where it is not in the tree.
 
         Args:
-            label: an information-state string, or the info_key of a native game.
+            label: what names one in the tree (`FlatTree.names`): the info_key of a native game, an
+                information-state string, a history.
             player: the seat to move.
 
-        Several information sets may share the key of a native game that remembers nothing; then
-        their probabilities are averaged by the player's own reach, as a mixed strategy would.
+        Several information sets may share the key of a game that remembers nothing; then their
+        probabilities are averaged by the player's own reach, as a mixed strategy would.
         """
-        infosets = self.tree.infosets_of(label, player)
+        return self._mean(self.tree.infosets_of(label, player))
+
+    def _mean(self, infosets: list[int]) -> dict[int, float] | None:
         if not infosets:
             return None
         if len(infosets) == 1:
@@ -128,6 +132,9 @@ class TabularPolicy:
 
         A forced move has probability 1. Where the tree does not have the information set (it can
         only be reached by play the tree left out), every legal action is alike.
+
+        Raises:
+            UnsuitableGameError: the state is of another game, or of another with these names.
         """
         mover = state.current_player() if player is None else player
         legal = state.legal_actions()
@@ -139,19 +146,23 @@ class TabularPolicy:
                 raise UnsuitableGameError(
                     f"{self.tree.name}: this policy is of a native game and cannot read a {type(state).__name__}"
                 )
+            _require_rules(self.tree.name, self.tree.rules_identity, position)
             found = self.lookup(position.info_key(mover), mover)
         elif isinstance(state, Position):
             raise UnsuitableGameError(
-                f"{self.tree.name}: this policy is keyed by information-state strings; a native position has none"
+                f"{self.tree.name}: this policy is of a game of OpenSpiel's and cannot read a native position"
             )
         else:
-            found = self.lookup(self._label(state, mover), mover)
+            self._require_game(state.get_game())
+            found = self._mean(self.tree.infosets_at(state, mover))
         return found if found is not None else dict.fromkeys(legal, 1.0 / len(legal))
 
-    def _label(self, state: Any, mover: int) -> str:
-        if state.get_game().get_type().provides_information_state_string:
-            return str(state.information_state_string(mover))
-        return str(state.history_str())
+    def _require_game(self, game: pyspiel.Game) -> None:
+        text = str(game)
+        if text not in self._known_games:
+            if openspiel_identity(game) != self.tree.rules_identity:
+                raise UnsuitableGameError(f"this policy is of {self.tree.name}, and the state is of {text}")
+            self._known_games.add(text)
 
     def _own_reach(self, infoset: int) -> float:
         """The player's own probability of playing to an information set."""
@@ -177,9 +188,9 @@ class TabularPolicy:
         Raises:
             ParameterError: no game is given or known.
         """
-        game = game if game is not None else None if self.tree.native else self.tree.source
-        if game is None:
+        if game is None and self.tree.native:
             raise ParameterError(f"{self.tree.name}: give the OpenSpiel game that this policy is to be a table for")
+        game = self.tree.reopened().get_game() if game is None else game
         if game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
             game = pyspiel.convert_to_turn_based(game)
         table: dict[str, list[tuple[int, float]]] = {}
@@ -189,7 +200,7 @@ class TabularPolicy:
             if state.is_terminal():
                 continue
             if not state.is_chance_node():
-                label = self._label(state, state.current_player())
+                label = _label(state, state.current_player())
                 if label not in table:
                     table[label] = list(self.action_probabilities(state).items())
             stack.extend(state.child(action) for action in state.legal_actions())
@@ -218,7 +229,7 @@ class TabularPolicy:
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a file (solvers/saved.py has the layout); the tree is not in it."""
-        meta = {"game": self.tree.name, "tree": self.tree.digest}
+        meta = {"identity": identify(self.tree).to_meta()}
         write_saved(path, _KIND, _VERSION, meta, {"probabilities": self.probabilities})
 
     @staticmethod
@@ -226,11 +237,10 @@ class TabularPolicy:
         """Read the policy that `save` wrote.
 
         Raises:
-            SavedStateError: damaged, or of another game.
+            SavedStateError: damaged, or of a tree with another content.
         """
         meta, arrays = read_saved(path, _KIND, _VERSION)
-        if meta["tree"] != tree.digest:
-            raise SavedStateError(f"{path}: a policy of another game ({meta['game']}) than {tree.name}")
+        require_same(path, "policy", meta, identify(tree))
         return TabularPolicy(tree, arrays["probabilities"])
 
     def __repr__(self) -> str:
@@ -241,7 +251,7 @@ class KeyedPolicy:
     """A sparse policy of a native game, by (information-set key, player), without a tree.
 
     Args:
-        game: the game's name.
+        game: what the game is, with the position it starts from.
         keys: uint64[n], the game's info_key of each set.
         players: int32[n], who moves there.
         first: int64[n + 1], where each set's probabilities begin.
@@ -249,7 +259,7 @@ class KeyedPolicy:
     """
 
     def __init__(
-        self, game: str, keys: np.ndarray, players: np.ndarray, first: np.ndarray, probabilities: np.ndarray
+        self, game: Identity, keys: np.ndarray, players: np.ndarray, first: np.ndarray, probabilities: np.ndarray
     ) -> None:
         self.game = game
         order = np.lexsort((players, keys))
@@ -271,10 +281,15 @@ class KeyedPolicy:
 
     def action_probabilities(self, state: Any, player: int | None = None) -> dict[int, float]:
         """{action: probability} at a `Position`, or a state of the OpenSpiel face, that is a decision.
-        Where the policy does not know the set, every legal action is alike."""
+        Where the policy does not know the set, every legal action is alike.
+
+        Raises:
+            UnsuitableGameError: the state is of another game, or of this one with other parameters or data.
+        """
         position = state if isinstance(state, Position) else getattr(state, "position", None)
-        if not isinstance(position, Position) or position.rules.name != self.game:
-            raise UnsuitableGameError(f"this policy is of {self.game} and cannot read a {type(state).__name__}")
+        if not isinstance(position, Position):
+            raise UnsuitableGameError(f"this policy is of {self.game.game} and cannot read a {type(state).__name__}")
+        _require_rules(self.game.game, self.game.rules, position)
         mover = position.current_player() if player is None else player
         legal = position.legal_actions()
         found = self.lookup(position.info_key(mover), mover)
@@ -289,31 +304,49 @@ class KeyedPolicy:
             [self._probabilities[a : a + n] for a, n in zip(self._starts, self._sizes, strict=True)] or [np.zeros(0)]
         )
         arrays = {"keys": self.keys, "players": self.players, "first": first, "probabilities": packed}
-        write_saved(path, _KEYED_KIND, _VERSION, {"game": self.game}, arrays)
+        write_saved(path, _KEYED_KIND, _VERSION, {"identity": self.game.to_meta()}, arrays)
 
     @staticmethod
-    def load(path: str | Path, game: str) -> KeyedPolicy:
+    def load(path: str | Path, game: Rules | Position) -> KeyedPolicy:
         """Read the policy that `save` wrote.
 
+        Args:
+            path: the file.
+            game: the rules it was found under, or the position it was found from.
+
         Raises:
-            SavedStateError: damaged, or of another game.
+            SavedStateError: damaged, or of a game with another name, version, parameters, data or start.
         """
         meta, arrays = read_saved(path, _KEYED_KIND, _VERSION)
-        if meta["game"] != game:
-            raise SavedStateError(f"{path}: a policy of another game ({meta['game']}) than {game}")
-        return KeyedPolicy(game, arrays["keys"], arrays["players"], arrays["first"], arrays["probabilities"])
+        wanted = identify(game)
+        require_same(path, "policy", meta, wanted)
+        return KeyedPolicy(wanted, arrays["keys"], arrays["players"], arrays["first"], arrays["probabilities"])
 
     def __repr__(self) -> str:
-        return f"<KeyedPolicy of {self.game}, {len(self)} information sets>"
+        return f"<KeyedPolicy of {self.game.game}, {len(self)} information sets>"
+
+
+def _label(state: Any, mover: int) -> str:
+    """What OpenSpiel's policies call an information set."""
+    if state.get_game().get_type().provides_information_state_string:
+        return str(state.information_state_string(mover))
+    return str(state.history_str())
+
+
+def _require_rules(name: str, rules: str, position: Position) -> None:
+    """Raise UnsuitableGameError unless a position is of the game that a policy was found for."""
+    if position.rules.identity != rules:
+        raise UnsuitableGameError(
+            f"this policy is of {name}, and the position is of {native_name(position.rules)}, another game or the same "
+            "with other parameters or data"
+        )
 
 
 def _table_of(policy: Any, tree: FlatTree) -> dict[str, dict[int, float]]:
     """An OpenSpiel policy as {information-state string: {action: probability}}."""
     if hasattr(policy, "policy_table"):
         return {label: dict(pairs) for label, pairs in policy.policy_table().items()}
-    game = tree.source
-    if game is None:
-        raise ParameterError(f"{tree.name}: a loaded tree has no game to walk; give the policy as a dict")
+    game = tree.reopened().get_game()
     table: dict[str, dict[int, float]] = {}
     stack: Sequence[Any] = [game.new_initial_state()]
     stack = list(stack)
@@ -323,7 +356,7 @@ def _table_of(policy: Any, tree: FlatTree) -> dict[str, dict[int, float]]:
             continue
         if not state.is_chance_node():
             player = state.current_player()
-            label = state.information_state_string(player)
+            label = _label(state, player)
             if label not in table:
                 table[label] = dict(policy.action_probabilities(state, player))
         stack.extend(state.child(action) for action in state.legal_actions())

@@ -12,9 +12,20 @@ i-th action. Information sets are numbered so that the one a player passes first
 """
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 
-from engine_ext.game cimport GameOps
+from engine_ext.game cimport GameOps, hash_bytes
 from engine_ext.position cimport Rules
-from engine_ext.rng cimport Rng, rng_below, rng_double
+from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_double
+
+
+cdef inline uint64_t text_key(str text, uint64_t seed):
+    """64-bit hash of a text's UTF-8 bytes."""
+    cdef bytes data = text.encode()
+    return hash_bytes(<const char *>data, <int32_t>len(data), seed)
+
+
+cdef inline uint64_t step_key(uint64_t key, int64_t id) noexcept nogil:
+    """The key of a history with one more action or outcome."""
+    return rng_combine(key, <uint64_t>id)
 
 
 cdef enum:
@@ -109,15 +120,17 @@ cdef class FlatTree:
     cdef readonly int32_t n_actions  # decision ids are 0 .. n_actions - 1
     cdef readonly int32_t n_outcomes  # chance ids are 0 .. n_outcomes - 1
     cdef readonly bint hidden_information  # whether the game declares some
-    cdef readonly bint native        # info_key holds the game's own keys; else indices into `labels`
-    cdef readonly list labels        # information-state strings of a pyspiel game; [] for a native one
+    cdef readonly bint native        # it comes from a native game
+    cdef readonly str names          # what info_key is a hash of, see FlatTree
+    cdef readonly str rules_identity  # of the game it was extracted from, see solvers/identity.py
+    cdef readonly list start         # ids from the start of an OpenSpiel game to the root
     cdef readonly dict action_names  # decision id -> unique text, for the ids that occur
     cdef readonly dict outcome_names  # chance id -> unique text, for the ids that occur
     cdef readonly object source      # the pyspiel.Game or Rules it was extracted from; None after load
     cdef readonly object root        # the state it was extracted from; None after load
     cdef readonly double seconds     # wall-clock time of the extraction
     cdef object _digest
-    cdef object _label_index
+    cdef object _key_order
     cdef object _depths
 
     cdef _bind(self)

@@ -3,9 +3,12 @@
 `TreeRules` is a tree as a native game whose state is a node number: every searcher runs on it,
 and so on every game that can be extracted.
 """
+import contextlib
 import hashlib
+import json
 
 import numpy as np
+import pyspiel
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
@@ -21,7 +24,7 @@ from engine_ext.errors import ParameterError, PositionError, SavedStateError, Un
 from solvers.saved import read_saved, write_saved
 
 _KIND = "flat tree"
-_VERSION = 1
+_VERSION = 2
 
 
 # ---- the tree -----------------------------------------------------------------------------------
@@ -31,6 +34,16 @@ cdef class FlatTree:
 
     `arrays` maps names to read-only numpy arrays; solvers/tree.pxd gives each one's shape and
     meaning. Trees pickle, save and load; only `source` stays behind.
+
+    No text is kept of an information set, however it is called: `info_key` holds 64 bits of it, and
+    `infoset_label` plays the game up to it again. `names` says what that is:
+
+    * `key`: the native game's own key;
+    * `information state`: the information-state string of an OpenSpiel game;
+    * `observation`: the observation string, in simultaneous games of perfect information without
+      information-state strings;
+    * `history`: in OpenSpiel's sequential games of perfect information, whose information sets are
+      single nodes, all ids from the start of the game.
     """
 
     def __init__(self):
@@ -120,29 +133,95 @@ cdef class FlatTree:
         return float(self.arrays["utility"].max())
 
     def infoset_label(self, infoset):
-        """What names an information set: the information-state string of an OpenSpiel game, or
-        the 64-bit key of a native one."""
+        """What names an information set: the 64-bit key of a native game; in OpenSpiel's, the text
+        that `names` tells.
+
+        Raises:
+            UnsuitableGameError: the tree came from a file, and OpenSpiel does not load its game.
+        """
         self._check_infoset(infoset)
-        key = int(self.arrays["info_key"][infoset])
-        return key if self.native else self.labels[key]
+        if self.native:
+            return int(self.arrays["info_key"][infoset])
+        return self.label_of(self.state_at(self.infoset_nodes(infoset)[0]), self.tables.info_player[infoset])
+
+    def label_of(self, state, player):
+        """What an OpenSpiel state is called in this tree, for a player: str."""
+        if self.names == "history":
+            return ", ".join(map(str, state.history()))
+        if self.names == "observation":
+            return state.observation_string(player)
+        return state.information_state_string(player)
+
+    def state_at(self, int32_t node):
+        """A new state of the OpenSpiel game at a node, forced moves made.
+
+        Raises:
+            UnsuitableGameError: the tree is native; or it came from a file and its game does not load.
+        """
+        state = self.reopened().clone()
+        take_forced(state)
+        for action in self.history(node):
+            state.apply_action(action)
+            take_forced(state)
+        return state
+
+    def reopened(self):
+        """The OpenSpiel state that the tree was extracted from; after loading, made anew from its game's text."""
+        if self.native:
+            raise UnsuitableGameError(f"{self.name}: a native game has no states of OpenSpiel's")
+        if self.root is None:
+            try:
+                game = pyspiel.load_game(self.name)
+                if game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+                    game = pyspiel.convert_to_turn_based(game)
+                state = game.new_initial_state()
+                for action in self.start:
+                    state.apply_action(action)
+            except (pyspiel.SpielError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+                raise UnsuitableGameError(
+                    f"{self.name}: this tree came from a file, and OpenSpiel does not load its game") from error
+            self.source, self.root = game, state
+        return self.root
+
+    def infosets_at(self, state, player):
+        """The information sets that an OpenSpiel state of this tree's game is in, for a player: a list of int."""
+        if self.names != "history":
+            return self.infosets_of(self.label_of(state, player), player)
+        return self._with_key(history_key(state.history()), player)
 
     def infosets_of(self, label, player=None):
         """All information sets with this label, a list of int; with perfect recall in the key
         there is one at most.
 
         Args:
-            label: an information-state string, or the key of a native game.
+            label: the key of a native game; else a text as `infoset_label` gives.
             player: only this player's.
         """
-        if self._label_index is None:
-            index = {}
-            for infoset, key in enumerate(self.arrays["info_key"].tolist()):
-                index.setdefault(key if self.native else self.labels[key], []).append(infoset)
-            self._label_index = index
-        found = self._label_index.get(label, [])
-        if player is None:
-            return list(found)
-        return [infoset for infoset in found if self.tables.info_player[infoset] == player]
+        if self.names == "key":
+            return self._with_key(label, player) if isinstance(label, int) else []
+        if not isinstance(label, str):
+            return []
+        if self.names == "history":
+            try:
+                return self._with_key(history_key([int(step) for step in label.split(",") if label]), player)
+            except ValueError:
+                return []
+        return self._with_key(text_key(label, 0), player)
+
+    def _with_key(self, key, player):
+        """The information sets with a key, ascending; `player` None: whoever moves there."""
+        keys = self.arrays["info_key"]
+        if self._key_order is None:
+            self._key_order = np.argsort(keys, kind="stable").astype(np.int32)
+        wanted = np.uint64(key)
+        low = int(np.searchsorted(keys, wanted, side="left", sorter=self._key_order))
+        found = []
+        while low < len(keys) and keys[self._key_order[low]] == wanted:
+            infoset = int(self._key_order[low])
+            if player is None or self.tables.info_player[infoset] == player:
+                found.append(infoset)
+            low += 1
+        return found
 
     def infoset_player(self, infoset):
         self._check_infoset(infoset)
@@ -340,7 +419,8 @@ cdef class FlatTree:
     def _contents(self):
         meta = {
             "name": self.name, "n_actions": self.n_actions, "n_outcomes": self.n_outcomes,
-            "hidden_information": bool(self.hidden_information), "native": bool(self.native), "labels": self.labels,
+            "hidden_information": bool(self.hidden_information), "native": bool(self.native), "names": self.names,
+            "start": self.start, "rules_identity": self.rules_identity,
             "action_names": list(self.action_names.items()), "outcome_names": list(self.outcome_names.items()),
         }
         return meta, {key: self.arrays[key] for key in self._OWN if key in self.arrays}
@@ -374,11 +454,44 @@ def _assemble(meta, arrays):
     cdef FlatTree tree = FlatTree.__new__(FlatTree)
     tree.arrays = dict(arrays)
     tree.name, tree.n_actions, tree.n_outcomes = meta["name"], meta["n_actions"], meta["n_outcomes"]
-    tree.hidden_information, tree.native, tree.labels = meta["hidden_information"], meta["native"], meta["labels"]
+    tree.hidden_information, tree.native = meta["hidden_information"], meta["native"]
+    tree.names, tree.start, tree.rules_identity = meta["names"], meta["start"], meta["rules_identity"]
     tree.action_names = {key: text for key, text in meta["action_names"]}
     tree.outcome_names = {key: text for key, text in meta["outcome_names"]}
     tree._bind()
     return tree
+
+
+def openspiel_identity(game):
+    """An OpenSpiel game's name and all its parameters, defaults filled in: equal for equal games. A
+    turn-based view is its game."""
+    parameters = game.get_parameters()
+    name = game.get_type().short_name
+    if name == "turn_based_simultaneous_game":
+        parameters = dict(parameters["game"])
+        name = parameters.pop("name")
+    return f"{name} {json.dumps(parameters, sort_keys=True, default=str)}"
+
+
+def history_key(history):
+    """The key of a history of an OpenSpiel game: all ids from its start, a list of int."""
+    cdef uint64_t key = 0
+    cdef int64_t id
+    for id in history:
+        key = step_key(key, id)
+    return key
+
+
+def take_forced(state):
+    """Move a pyspiel state on while there is one way to go, as extraction does."""
+    while not state.is_terminal():
+        if state.is_chance_node():
+            actions = [pair[0] for pair in state.chance_outcomes() if pair[1] > 0]
+        else:
+            actions = state.legal_actions()
+        if len(actions) != 1:
+            return
+        state.apply_action(actions[0])
 
 
 # ---- the tree as a native game -----------------------------------------------------------------
@@ -664,8 +777,11 @@ cdef class TreeRules(Rules):
         cdef int32_t infoset
         if self.tree.tables.player[node] == observer:
             infoset = self.tree.tables.infoset[node]
-            label = self.tree.infoset_label(infoset)
-            return label if isinstance(label, str) else f"information set {infoset}"
+            with contextlib.suppress(UnsuitableGameError):     # of a file whose game is not at hand
+                label = self.tree.infoset_label(infoset)
+                if isinstance(label, str):
+                    return label
+            return f"information set {infoset}"
         if self.tree.tables.view != NULL and self.tree.tables.player[node] >= 0:
             return f"view {node_knowledge(&self.tree.tables, node, observer):016x}"
         return f"after own sequence {(node_knowledge(&self.tree.tables, node, observer) >> 1) - 1}"

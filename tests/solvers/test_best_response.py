@@ -173,7 +173,7 @@ def test_policies_answer_for_states_and_labels():
     assert native.action_probabilities(position) == found
     with pytest.raises(UnsuitableGameError, match="native"):
         native.action_probabilities(state)
-    with pytest.raises(UnsuitableGameError, match="strings"):
+    with pytest.raises(UnsuitableGameError, match="of OpenSpiel's"):
         policy.action_probabilities(position)
 
 

@@ -367,8 +367,8 @@ def test_a_single_observer_searches_a_tree_as_it_does_the_game():
 
 def test_refusals_name_the_property(leduc, tmp_path):
     position = first_decision(leduc)
-    leduc.tree.save(tmp_path / "leduc")
-    loaded = FlatTree.load(tmp_path / "leduc").as_rules()
+    as_game("quandary_kuhn").tree.save(tmp_path / "kuhn")
+    loaded = FlatTree.load(tmp_path / "kuhn").as_rules()
     with pytest.raises(UnsuitableGameError, match="a tree from a file has no game to ask"):
         IsmctsSearcher(observer="single").search(first_decision(loaded), seed=1)
     with pytest.raises(UnsuitableGameError, match="rule of thumb"):

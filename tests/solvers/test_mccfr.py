@@ -311,13 +311,13 @@ def test_keyed_policies_save_load_and_refuse(tmp_path):
     solver.run(100)
     policy = solver.average_policy()
     policy.save(tmp_path / "policy")
-    loaded = KeyedPolicy.load(tmp_path / "policy", "quandary_kuhn")
+    loaded = KeyedPolicy.load(tmp_path / "policy", kuhn())
     position = kuhn().from_dict({"cards": [0, 2], "bids": "pb"})
     assert loaded.action_probabilities(position) == policy.action_probabilities(position)
     assert policy.lookup(12345, 0) is None
     with pytest.raises(SavedStateError, match="another game"):
-        KeyedPolicy.load(tmp_path / "policy", "quandary_pig")
-    with pytest.raises(UnsuitableGameError, match="cannot read"):
+        KeyedPolicy.load(tmp_path / "policy", games.spec("pig").make_rules({}))
+    with pytest.raises(UnsuitableGameError, match="other parameters or data"):
         policy.action_probabilities(games.spec("pig").make_rules().initial_position())
 
 

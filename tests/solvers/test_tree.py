@@ -261,12 +261,66 @@ def test_save_load_and_pickle(tmp_path):
         for other in (FlatTree.load(tmp_path / "tree"), pickle.loads(pickle.dumps(tree))):
             assert other.digest == tree.digest
             assert other.name == tree.name
-            assert other.labels == tree.labels
+            assert (other.names, other.start, other.rules_identity) == (tree.names, tree.start, tree.rules_identity)
+            assert [other.infoset_label(i) for i in range(9)] == [tree.infoset_label(i) for i in range(9)]
             assert other.action_names == tree.action_names
             assert other.infosets_of(tree.infoset_label(5)) == [5]
     (tmp_path / "tree").write_bytes(b"QNDYFILE" + bytes(100))
     with pytest.raises(SavedStateError):
         FlatTree.load(tmp_path / "tree")
+
+
+def test_perfect_information_needs_no_texts(tmp_path):
+    """OpenSpiel's tic-tac-toe: every decision is an information set, named by its history; the tree of a file
+    plays its game again."""
+    tree = extract("tic_tac_toe")
+    decided = np.flatnonzero(tree.arrays["player"] >= 0)
+    assert tree.n_infosets == len(decided)
+    assert tree.names == "history"
+    assert all(tree.perfect_recall)
+    tree.save(tmp_path / "tree")
+    for made in (tree, FlatTree.load(tmp_path / "tree")):
+        for node in (0, int(decided[777]), int(decided[-1])):
+            infoset = int(tree.arrays["infoset"][node])
+            state = made.state_at(node)
+            assert state.current_player() == tree.arrays["player"][node]
+            assert state.legal_actions() == tree.infoset_actions(infoset)
+            assert made.infoset_label(infoset) == ", ".join(map(str, state.history()))
+            assert made.infosets_of(made.infoset_label(infoset)) == [infoset]
+            assert made.infosets_at(state, state.current_player()) == [infoset]
+    assert tree.infosets_of("0, 0") == tree.infosets_of("no history") == tree.infosets_of(3) == []
+
+
+def test_a_loaded_tree_of_a_game_that_cannot_be_made_again_says_so(tmp_path):
+    tree = extract(pyspiel.create_matrix_game(np.eye(2), -np.eye(2)))
+    assert "player" in tree.infoset_label(0).lower() or tree.infoset_label(0)
+    tree.save(tmp_path / "tree")
+    loaded = FlatTree.load(tmp_path / "tree")
+    assert loaded.infosets_of(tree.infoset_label(1)) == [1]
+    with pytest.raises(UnsuitableGameError, match="OpenSpiel does not load its game"):
+        loaded.infoset_label(0)
+    assert "information set" in TreeRules(loaded).initial_position().observation_string(0)
+
+
+@pytest.mark.parametrize(
+    "more", ["", ",points_order=descending", ",imp_info=True", ",players=3,points_order=descending"]
+)
+def test_goofspiel_remembers(more):
+    """With bids shown, OpenSpiel's information states tell hands and who won what, not the order of one's own bids;
+    players know it all the same, since nothing past is hidden."""
+    tree = extract(f"goofspiel(num_cards=3{more})")
+    assert all(tree.perfect_recall)
+
+
+def test_simultaneous_games_without_information_states_go_by_what_is_observed():
+    """One round of soccer: chance gives the ball to one of two, each has five moves, and chance says who is first."""
+    tree = extract("markov_soccer(horizon=2)")
+    assert tree.names == "observation"
+    assert tree.n_nodes == 1 + 2 * (1 + 5 + 25 + 50)
+    assert tree.n_infosets == 4
+    assert all(tree.perfect_recall)
+    # Seat 1 does not know what seat 0 has just chosen.
+    assert sorted(len(tree.infoset_nodes(infoset)) for infoset in range(4)) == [1, 1, 5, 5]
 
 
 # ---- what others know -----------------------------------------------------------------------------
