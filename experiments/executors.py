@@ -19,6 +19,8 @@ from typing import Any, Protocol
 
 from engine_ext.errors import ParameterError, ResultsError
 
+_LEAVE_S = 5.0  # time for a worker to end when it is asked to
+
 
 class Task(Protocol):
     """A piece of an experiment that runs anywhere."""
@@ -80,7 +82,9 @@ class ProcessExecutor:
             for future in concurrent.futures.as_completed(pending):
                 yield future.result()
         except concurrent.futures.process.BrokenProcessPool as error:
-            raise ResultsError("a worker process died; what it had finished before is kept") from error
+            raise ResultsError(
+                "a worker process died (killed, or out of memory); what was finished before is kept, and --resume goes on"
+            ) from error
         finally:
             _stop(pool)
 
@@ -180,4 +184,7 @@ def _stop(pool: concurrent.futures.ProcessPoolExecutor) -> None:
     for worker in workers:
         worker.terminate()
     for worker in workers:
-        worker.join()
+        worker.join(_LEAVE_S)
+        if worker.is_alive():  # it cannot hear
+            worker.kill()
+            worker.join()

@@ -90,11 +90,7 @@ def run_for(solver: Any, seconds: float) -> int:
         ParameterError: seconds is out of range.
     """
     check_seconds(seconds)
-    began, start, step = time.perf_counter(), solver.iterations, 1
-    while True:
-        solver.run(step)
-        passed = time.perf_counter() - began
-        if passed >= seconds:
-            return int(solver.iterations - start)
-        each = passed / (solver.iterations - start)
-        step = max(1, min(int(0.5 * (seconds - passed) / each), int(0.1 / each)))
+    start = solver.iterations
+    for count in batches(None, seconds):
+        solver.run(count)
+    return int(solver.iterations - start)

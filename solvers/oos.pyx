@@ -375,9 +375,9 @@ class OosSearcher:
             position: a decision to target; at a chance node nothing is targeted, so from the start
                 of a game this is outcome-sampling MCCFR.
             seed: int in [0, 2**64).
-            limit: overrides the searcher's own.
+            limit: overrides the searcher's own. A limit in seconds does not count the extraction of the
+                tree, once in a searcher's life: nothing can be sampled before.
         """
-        start_s = time.perf_counter()
         limit = self.limit if limit is None else limit
         if limit.depth is not None:
             raise LimitError("oos samples whole games: a limit in depth does not apply to it")
@@ -385,6 +385,7 @@ class OosSearcher:
         Stream(seed)   # names a bad seed
         check(position.rules, self.parameters)
         tree = self.tree_of(position.rules)
+        start_s = time.perf_counter()
         targets = find_infosets(tree, position) if position.is_player_node() else []
         sampler = Sampler(tree, seed=seed, epsilon=self.parameters["epsilon"], delta=self.parameters["delta"],
                           targets=targets)
