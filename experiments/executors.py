@@ -83,7 +83,7 @@ class ProcessExecutor:
                 yield future.result()
         except concurrent.futures.process.BrokenProcessPool as error:
             raise ResultsError(
-                "a worker process died (killed, or out of memory); what was finished before is kept, and --resume goes on"
+                "a worker process died (killed, or out of memory); what had been finished is kept, --resume goes on"
             ) from error
         finally:
             _stop(pool)

@@ -254,10 +254,18 @@ class _Tests:
 
 def _discard(folder: Path, keep_folder: bool) -> None:
     """Remove a new run that ended before its first result: a game refused as too large, for one."""
-    with Store.read(folder / "results.sqlite") as store:
-        if store.done():
-            return
-    for path in (folder / "manifest.json", *folder.glob("results.sqlite*")):
+    try:
+        with Store.read(folder / "results.sqlite") as store:
+            if store.done():
+                return
+    except ResultsError:  # what ended the run may also keep its results from being read: all of it stays
+        return
+    _remove(folder, keep_folder)
+
+
+def _remove(folder: Path, keep_folder: bool) -> None:
+    """Take a run without results away."""
+    for path in (folder / "manifest.json", *folder.glob("results.sqlite*"), *folder.glob(".results.sqlite*")):
         path.unlink(missing_ok=True)
     if not keep_folder:
         with contextlib.suppress(OSError):  # somebody put something there meanwhile
@@ -293,6 +301,7 @@ def _open(folder: Path, experiment: Experiment, identity: dict[str, Any], path: 
         return Store.create(results_path, config_hash)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ResultsError(f"{folder} is not an empty folder; nothing is written over (--resume continues a run)")
+    was_there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -311,8 +320,12 @@ def _open(folder: Path, experiment: Experiment, identity: dict[str, Any], path: 
         "commit": manifest.commit(),
         "machine": manifest.machine(),
     }
-    files.write_atomically(manifest_path, files.to_json(content))
-    return Store.create(results_path, config_hash)
+    try:
+        files.write_atomically(manifest_path, files.to_json(content))
+        return Store.create(results_path, config_hash)
+    except ResultsError:
+        _remove(folder, was_there)
+        raise
 
 
 def _plain(content: Any) -> Any:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
+import subprocess
 import time
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from engine_ext.errors import ResultsError
 from experiments import report, run
 from experiments.store import Store, dump
 from tests.experiments.command import command_line, quandary, start
@@ -67,18 +70,38 @@ def test_rows_are_the_same_from_a_ray_cluster(config, finished, tmp_path):
     assert rows(tmp_path / "r") == rows(finished)
 
 
-def test_a_killed_run_resumes_to_the_same_rows(tmp_path):
+def workers_of(process) -> list[int]:
+    """Process ids of a run's workers."""
+    words = "ps", "-ww", "-o", "pid=,args=", "--ppid", str(process.pid)
+    listed = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    return [int(line.split()[0]) for line in listed.splitlines() if "spawn_main" in line]
+
+
+def works(pid: int) -> bool:
+    """Whether a process is there and not merely its entry in the table."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("killed", ["run", "worker"])
+def test_a_killed_run_resumes_to_the_same_rows(tmp_path, killed):
     config, folder = tmp_path / "trial.toml", tmp_path / "r"
     config.write_text(CONFIG.format(deals=700))
     running = start("run", config, "--out", folder, "--workers", 3)
     results = folder / "results.sqlite"
     deadline = time.monotonic() + 60
+    at_work: list[int] = []
     while not (results.exists() and results.stat().st_size > 80_000) and time.monotonic() < deadline:
+        at_work = at_work or workers_of(running)
         time.sleep(0.01)
-    running.send_signal(signal.SIGKILL)
-    assert running.wait() == -signal.SIGKILL
+    os.kill(running.pid if killed == "run" else at_work[0], signal.SIGKILL)
     _, errors = running.communicate(timeout=60)  # to the end of all that hold the terminal
+    assert running.returncode == (-signal.SIGKILL if killed == "run" else 2)
+    assert ("a worker process died" in errors) == (killed == "worker")
     assert "Warning" not in errors
+    assert "Traceback" not in errors
     resumed = quandary("run", config, "--out", folder, "--workers", 2, "--resume")
     assert resumed.returncode == 0, resumed.stderr
     left, total = map(int, re.search(r"(\d+) of (\d+) jobs to do", resumed.stderr).groups())
@@ -108,21 +131,72 @@ def test_names_of_bots_break_between_words_only():
     assert report.breakable("a(b=1,c=<2>)") == "a(<wbr>b=1,<wbr>c=&lt;2&gt;)"
 
 
-def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_signals_keep_what_is_finished_and_say_how_to_go_on(tmp_path, number, workers):
+    """They come while all that is left is one call into compiled code that would take a year."""
     config, folder = tmp_path / "trial.toml", tmp_path / "r"
-    config.write_text(CONFIG.format(deals=100_000))
-    running = start("run", config, "--out", folder, "--workers", 2)
+    config.write_text(
+        CONFIG.format(deals=10) + '[[convergence]]\ngame = "kuhn_poker"\nmeasure = "exploitability"\n'
+        'solvers = ["cfr+", "mccfr_os"]\nbudgets = [100_000_000_000_000]\n'
+    )
+    running = start("run", config, "--out", folder, "--workers", workers)
     results = folder / "results.sqlite"
-    deadline = time.monotonic() + 60
-    while not (results.exists() and results.stat().st_size > 80_000) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    running.send_signal(signal.SIGINT)
-    _, errors = running.communicate(timeout=30)
-    assert running.returncode == 130
+    grown_at, size = time.monotonic(), 0
+    while time.monotonic() < grown_at + (2 if size > 40_000 else 60):  # until nothing is finished any more
+        time.sleep(0.05)
+        if results.exists() and results.stat().st_size != size:
+            grown_at, size = time.monotonic(), results.stat().st_size
+    at_work = workers_of(running)
+    assert len(at_work) == (workers if workers > 1 else 0)
+    running.send_signal(number)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 128 + number
+    assert "everything finished is kept. Go on with: quandary run" in errors
     assert "--resume" in errors
     assert "Traceback" not in errors
+    assert not any(works(pid) for pid in at_work)
+    assert len(kept(results)) == 80
+
+
+def kept(results: Path) -> set[str]:
+    """Keys of the games in a results file."""
     with Store.read(results) as store:
-        assert len(store.games()) > 0
+        return {row[0] for row in store.games()}
+
+
+def test_a_disk_that_is_full_from_the_start_leaves_no_folder(tmp_path, capsys, monkeypatch):
+    config = tmp_path / "trial.toml"
+    config.write_text(CONFIG.format(deals=1))
+
+    def full(path, config_hash):
+        path.with_name(".results.sqlite.new").touch()
+        raise ResultsError(f"{path}: database or disk is full")
+
+    monkeypatch.setattr(Store, "create", full)
+    code, _, errors = command_line(capsys, "run", config, "--out", tmp_path / "r", "--workers", 1)
+    assert code == 2
+    assert "disk is full" in errors
+    assert list(tmp_path.iterdir()) == [config]
+
+
+def test_a_run_that_fills_the_disk_goes_on_later(config, finished, tmp_path, capsys, monkeypatch):
+    """SQLite's own limit of pages stands in for the disk."""
+    begin = Store.begin_run
+
+    def nearly_full(store, workers, executor):
+        begin(store, workers, executor)
+        store._db.execute("PRAGMA max_page_count = 12")
+
+    monkeypatch.setattr(Store, "begin_run", nearly_full)
+    code, _, errors = command_line(capsys, "run", config, "--out", tmp_path / "r", "--workers", 1)
+    assert code == 2
+    assert "database or disk is full" in errors
+    assert 0 < len(kept(tmp_path / "r" / "results.sqlite")) < 180
+    monkeypatch.undo()
+    code, _, errors = command_line(capsys, "run", config, "--out", tmp_path / "r", "--workers", 1, "--resume")
+    assert code == 0, errors
+    assert rows(tmp_path / "r") == rows(finished)
 
 
 def test_the_manifest_says_where_the_numbers_come_from(finished):

@@ -18,7 +18,7 @@ from tests.signals import stopped_after
 def children() -> list[str]:
     """The commands of this process's children."""
     listed = subprocess.run(
-        ["ps", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False
+        ["ps", "-ww", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False
     )
     return [line for line in listed.stdout.splitlines() if "solvers.detached" in line]
 
