@@ -12,6 +12,7 @@ cdef class Rules:
     cdef readonly str name        # the name the game is registered under with OpenSpiel
     cdef readonly dict parameters  # every parameter with its value
     cdef readonly object start_dict  # a hand-made initial position, or None
+    cdef public dict recommended  # searcher's name -> its settings that play this game well, by parameter
     cdef readonly str digest      # SHA-256 hex of all data files behind the rules; "" without data
     cdef dict _action_ids         # action name -> id, built on first use
     cdef bytes _stamp             # header of saved positions

@@ -10,6 +10,7 @@ class Rules:
     parameters: dict[str, Any]
     start_dict: dict[str, Any] | None
     digest: str
+    recommended: dict[str, dict[str, bool | int | float | str]]
     def __init__(self, parameters: dict[str, Any], start: dict[str, Any] | None = None) -> None: ...
     @property
     def version(self) -> int: ...

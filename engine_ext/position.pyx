@@ -49,12 +49,16 @@ cdef class Rules:
     def __init__(self, dict parameters, start=None):
         self.parameters = dict(parameters)
         self.start_dict = start
+        self.recommended = {}
 
     def __dealloc__(self):
         PyMem_RawFree(self.start)
 
     def __reduce__(self):
-        return type(self), (self.parameters, self.start_dict)
+        return type(self), (self.parameters, self.start_dict), self.recommended or None
+
+    def __setstate__(self, recommended):
+        self.recommended = recommended
 
     cdef void write_start(self, void *state) noexcept:
         """Write the game's own initial state over zeroed memory."""

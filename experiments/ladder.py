@@ -154,7 +154,7 @@ def resolve(rules: Rules) -> str:
 def fallback(rules: Rules) -> str:
     """The search of fixed size that stands in where the ladder has no row."""
     searcher = "ismcts" if rules.hidden_information else "mcts"
-    return f"{searcher}(simulations={FALLBACK_SIMULATIONS})"
+    return str(specs.parse_spec(f"{searcher}(simulations={FALLBACK_SIMULATIONS})", rules))
 
 
 def explain(rules: Rules) -> str:
@@ -164,6 +164,19 @@ def explain(rules: Rules) -> str:
         return f"the ladder has no row for this game; {NAME} falls back to {fallback(rules)}"
     rating = "" if row.elo is None else f", Elo {row.elo:+.0f} over the mean of its rivals"
     return f"{NAME} is {row.bot} ({row.games} games of experiment {row.experiment!r}{rating})"
+
+
+def note(spec: str, rules: Rules) -> str:
+    """One line on what a spec's text does not say: what `strongest` stands for, which settings come from the game.
+
+    Empty where the text says it all.
+    """
+    if spec.strip() == NAME:
+        return explain(rules)
+    checked = specs.parse_spec(spec, rules)
+    if not checked.recommended:
+        return ""
+    return f"{spec.strip()} plays with the settings that {rules.name} recommends: {checked}"
 
 
 def register() -> None:

@@ -81,6 +81,8 @@ def print_game(text: str, console: Console) -> None:
         for kind, count in counts.items():
             table.add_row(kind, str(count), f"{100 * count / total:.0f} %", _MEANING.get(kind, ""))
         console.print(table)
+    for searcher in rules.recommended:
+        console.print(f"recommended: {specs.parse_spec(searcher, rules)}, which plain {searcher} plays", markup=False)
     console.print(ladder.explain(rules), markup=False)
 
 

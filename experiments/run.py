@@ -100,8 +100,8 @@ def prepare(config: ExperimentConfig, where: str) -> Experiment:
             with _at(f"{where}: arena[{i}].bots[{k}]"):
                 canonical = players.canonical(bot, game.rules)
                 players.cached(canonical, game.text)
-                if bot.strip() == ladder.NAME:
-                    notes.append(f"{game.text}: {ladder.explain(game.rules)}")
+                if note := ladder.note(bot, game.rules):
+                    notes.append(f"{game.text}: {note}")
                 if players.timed(canonical, game.rules) and canonical not in timed:
                     timed.append(canonical)
             if canonical in bots:

@@ -105,7 +105,7 @@ def solve(
     game = gametext.load(text)
     declared = extraction.declared_rules(source_of(game))
     spec = specs.parse_spec(spec_text, declared)
-    note = ladder.explain(declared) if specs.split_spec(spec_text)[0] == ladder.NAME else None
+    note = ladder.note(spec_text, declared) or None
     if checkpoint is not None:
         checkpoints.check(spec, checkpoint)
     if spec.solver.kind == "policy":

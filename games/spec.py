@@ -1,8 +1,9 @@
 """What a game folder declares about its game: one `GameSpec`, found by `games/__init__.py`.
 
 A game folder holds `__init__.py` with a `GAME = GameSpec(...)`, `rules.pyx` with a subclass of
-`engine_ext.position.Rules`, and as it needs them `view.py`, `data/*.toml` and
-`scenarios/*.toml`. Nothing else in the project names the game.
+`engine_ext.position.Rules`, and as it needs them `view.py`, `data/*.toml`,
+`scenarios/*.toml` and `search.toml`, settings of searchers that play it well. Nothing else in the
+project names the game.
 """
 
 from __future__ import annotations
@@ -154,7 +155,30 @@ class GameSpec:
             against = {key: value for key, value in scenario.parameters.items() if chosen[key] != value}
             if start is not None and against:
                 return self._start_against_scenario(scenario, chosen, start, against)
-        return self.rules(chosen, start)
+        rules = self.rules(chosen, start)
+        if not name:
+            rules.recommended = self.recommended(chosen)
+        return rules
+
+    def recommended(self, parameters: Mapping[str, ParameterValue]) -> dict[str, dict[str, ParameterValue]]:
+        """Settings by searcher with which it plays the full game well, from `search.toml` in the game's folder.
+
+        Args:
+            parameters: of the game, all of them; of each searcher the first table fits whose `when` they meet.
+
+        Raises:
+            DataError: a malformed file.
+        """
+        found: dict[str, dict[str, ParameterValue]] = {}
+        for row in self._search_settings:
+            if row["searcher"] not in found and all(parameters[key] in values for key, values in row["when"].items()):
+                found[row["searcher"]] = dict(row["settings"])
+        return found
+
+    @cached_property
+    def _search_settings(self) -> list[dict[str, Any]]:
+        path = self.folder / "search.toml"
+        return read_search_settings(path, self.parameters) if path.exists() else []
 
     def _start_against_scenario(
         self, scenario: Scenario, chosen: dict[str, Any], start: dict[str, Any], against: Mapping[str, ParameterValue]
@@ -203,6 +227,49 @@ class GameSpec:
     def look_up(self, position: Position, seat: int) -> Mapping[str, str]:
         """Name to text of what the seat can look up."""
         return self.words.look_up(position, seat) if self.words and self.words.look_up else {}
+
+
+def read_search_settings(path: Path, parameters: Mapping[str, ParameterValue]) -> list[dict[str, Any]]:
+    """Read a game's file of recommended search settings: `[[recommended]]` tables in the order of precedence.
+
+    Each has `searcher`, a table `settings`, and as it needs them `when`, a table from parameters of the game to
+    the value or the list of values under which the settings are meant (all, where it says nothing), and
+    `measured`, one line on how they were found. Whether the searcher has such settings is checked where specs are read.
+
+    Args:
+        parameters: of the game, with their defaults.
+
+    Raises:
+        DataError: not TOML, or a key that is missing, unknown or of the wrong type.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DataError(f"{path}: {reason(error)}") from error
+    rows = content.get("recommended")
+    if set(content) - {"recommended"} or not isinstance(rows, list):
+        raise DataError(f"{path}: it must be a list of [[recommended]] tables and nothing else")
+    kinds = {"searcher": str, "settings": dict, "when": dict, "measured": str}
+    found = []
+    for number, row in enumerate(rows, 1):
+        where = f"{path}: recommended[{number}]"
+        for key, value in row.items():
+            if key not in kinds:
+                raise DataError(f"{where}: unknown key {key!r}; allowed: {', '.join(kinds)}")
+            if not isinstance(value, kinds[key]):
+                raise DataError(f"{where}: {key} must be a {kinds[key].__name__}")
+        for key in ("searcher", "settings"):
+            if key not in row:
+                raise DataError(f"{where}: the key {key!r} is missing")
+        when = {}
+        for key, value in row.get("when", {}).items():
+            when[key] = value if isinstance(value, list) else [value]
+            if key not in parameters:
+                raise DataError(f"{where}: when: the game has no parameter {key!r}; it has: {', '.join(parameters)}")
+            if any(type(each) is not type(parameters[key]) for each in when[key]):
+                raise DataError(f"{where}: when: {key} must be of type {type(parameters[key]).__name__}")
+        found.append({"searcher": row["searcher"], "settings": row["settings"], "when": when})
+    return found
 
 
 def read_scenario(path: Path) -> Scenario:

@@ -217,6 +217,12 @@ def require_abilities(
                 )
 
 
+# Parameters that say how much a searcher may do and keep, not how it searches.
+RESOURCES = frozenset(
+    ("simulations", "nodes", "depth", "seconds", "threads", "max_nodes", "max_states", "reuse", "every_action")
+)
+
+
 @dataclass(frozen=True)
 class SolverSpec:
     """One solver, as its module declares it.

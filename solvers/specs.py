@@ -11,7 +11,8 @@ checked here, names, types and ranges, before anything else sees it.
 
 The names come from the modules of this package: each that holds solvers declares them in a tuple
 `SOLVERS` of `SolverSpec`. There is no central list. A layer above may add names that stand for
-other specs (`register_alias`), such as the strongest bot known for a game.
+other specs (`register_alias`), such as the strongest bot known for a game. A game may recommend settings
+to a searcher (`Rules.recommended`), which a spec takes that gives no settings itself.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Any
 import solvers
 from engine_ext.errors import SpecError
 from engine_ext.position import Rules
-from solvers.contract import Parameter, ParameterValue, Searcher, SolverSpec
+from solvers.contract import RESOURCES, Parameter, ParameterValue, Searcher, SolverSpec
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\+?")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
@@ -44,12 +45,15 @@ class Spec:
     Attributes:
         solver: what it names.
         parameters: every parameter with its value, defaults filled in.
-        given: the parameters that the text gave, in the solver's order.
+        given: the parameters that the text gave, and those that the game recommends where it recommends
+            any and the text gave only RESOURCES; in the solver's order.
+        recommended: names of those that come from the game.
     """
 
     solver: SolverSpec
     parameters: Mapping[str, ParameterValue | None]
     given: Mapping[str, ParameterValue]
+    recommended: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -57,7 +61,7 @@ class Spec:
         return self.solver.name
 
     def __str__(self) -> str:
-        """The canonical text: equal for equal specs, and it parses back."""
+        """The canonical text: equal for equal specs, and it parses back, with a game or without."""
         if not self.given:
             return self.name
         return f"{self.name}({','.join(f'{key}={_write(value)}' for key, value in self.given.items())})"
@@ -148,7 +152,8 @@ def parse_spec(text: str, rules: Rules | None = None) -> Spec:
 
     Args:
         text: the spec.
-        rules: the game it is meant for; aliases can only be resolved for a game.
+        rules: the game it is meant for; aliases can only be resolved for a game. A spec that says how much to
+            search and nothing else takes the settings that the game recommends for that searcher.
 
     Raises:
         SpecError: not a spec, an unknown name or parameter, a value of the wrong type or out of range.
@@ -174,9 +179,24 @@ def parse_spec(text: str, rules: Rules | None = None) -> Spec:
                 f"spec {text!r}: {name} has no parameter {key!r}{_hint(key, solver.parameters)}; it has: {allowed}"
             )
         given[key] = _read(f"spec {text!r}: {name} parameter {key}", value, solver.parameters[key])
+    recommended: dict[str, ParameterValue] = {}
+    if rules is not None and RESOURCES.issuperset(given):
+        recommended = _recommended(solver, rules)
+        given |= recommended
     given = {key: given[key] for key in solver.parameters if key in given}
     defaults = {key: parameter.default for key, parameter in solver.parameters.items()}
-    return Spec(solver, {**defaults, **given}, given)
+    return Spec(solver, {**defaults, **given}, given, tuple(recommended))
+
+
+def _recommended(solver: SolverSpec, rules: Rules) -> dict[str, ParameterValue]:
+    """The settings that a game recommends for a solver, checked as a spec's are."""
+    found: dict[str, ParameterValue] = {}
+    for key, value in rules.recommended.get(solver.name, {}).items():
+        where = f"{rules.name} recommends to {solver.name}: parameter {key}"
+        if key not in solver.parameters or key in RESOURCES:
+            raise SpecError(f"{where} is no setting of it{_hint(key, solver.parameters)}")
+        found[key] = _read(where, _write(value), solver.parameters[key])
+    return found
 
 
 def check_spec(text: str) -> None:

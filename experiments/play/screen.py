@@ -163,8 +163,9 @@ class Screen:
                 + (f"You have seat {session.seat}; {', '.join(rivals)}." if rivals else "You play alone."),
             )
         )
-        if any(bot.strip() == ladder.NAME for bot in session.bots):
-            self.console.print(ladder.explain(session.rules), markup=False, style="dim")
+        for note in dict.fromkeys(ladder.note(bot, session.rules) for bot in session.bots):
+            if note:
+                self.console.print(note, markup=False, style="dim")
         if session.game.spec.records is not None and any(
             record["provenance"] == "reconstructed" for record in session.game.spec.records(session.rules)
         ):

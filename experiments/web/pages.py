@@ -102,7 +102,9 @@ def game_page(key: str, table: Table, error: str = "") -> str:
         verdict=session.verdict() if session.over else "",
         look_up=spec.look_up(session.position, session.seat),
         error=error,
-        strongest=ladder.explain(session.rules) if ladder.NAME in session.bots else "",
+        bots_explained=[
+            note for note in dict.fromkeys(ladder.note(bot, session.rules) for bot in session.bots) if note
+        ],
         reconstructed=_any_reconstructed(session),
     )
 
