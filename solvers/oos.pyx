@@ -375,8 +375,8 @@ class OosSearcher:
             position: a decision to target; at a chance node nothing is targeted, so from the start
                 of a game this is outcome-sampling MCCFR.
             seed: int in [0, 2**64).
-            limit: overrides the searcher's own. A limit in seconds does not count the extraction of the
-                tree, once in a searcher's life: nothing can be sampled before.
+            limit: overrides the searcher's own. A limit in seconds does not count what is done for the tree
+                once in a searcher's life, its extraction first of all: nothing can be sampled before.
         """
         limit = self.limit if limit is None else limit
         if limit.depth is not None:
@@ -385,6 +385,8 @@ class OosSearcher:
         Stream(seed)   # names a bad seed
         check(position.rules, self.parameters)
         tree = self.tree_of(position.rules)
+        tree.prepare_sampling()
+        tree.depths()
         start_s = time.perf_counter()
         targets = find_infosets(tree, position) if position.is_player_node() else []
         sampler = Sampler(tree, seed=seed, epsilon=self.parameters["epsilon"], delta=self.parameters["delta"],
