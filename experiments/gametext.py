@@ -205,6 +205,11 @@ def _openspiel_games() -> dict[str, pyspiel.GameType]:
     return {kind.short_name: kind for kind in pyspiel.registered_games() if kind.short_name not in games.SPECS}
 
 
+def openspiel_names() -> list[str]:
+    """The games of OpenSpiel's own, those written in Python included, in alphabetical order."""
+    return sorted(_openspiel_games())
+
+
 def _openspiel_text(name: str, raw: Mapping[str, str]) -> str:
     known = _openspiel_games()[name].parameter_specification
     parts = []

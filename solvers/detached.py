@@ -14,6 +14,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -52,13 +53,20 @@ def call_detached(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def _answer(worker: subprocess.Popen[bytes], request: bytes) -> bytes:
     """All that the worker writes until it ends; whoever waits may be ended meanwhile."""
-    given: bytes | None = request
+    # A pipe holds little and the worker starts slowly, and `communicate` drops what it could not write before its
+    # timeout; so another thread writes.
+    pipe, worker.stdin = worker.stdin, None
+    threading.Thread(target=_feed, args=(pipe, request), daemon=True).start()
     while True:
         try:
-            return worker.communicate(given, timeout=_LOOK_S)[0]
+            return worker.communicate(timeout=_LOOK_S)[0]
         except subprocess.TimeoutExpired:
-            given = None  # it has been taken over
             look_up()
+
+
+def _feed(pipe: Any, request: bytes) -> None:
+    with contextlib.suppress(OSError), pipe:  # a worker that was killed reads no more
+        pipe.write(request)
 
 
 def _serve() -> None:

@@ -25,16 +25,19 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, csr_matrix, hstack
 
-from engine_ext.errors import SavedStateError, TooLargeError, UnsuitableGameError
+from engine_ext.errors import ParameterError, SavedStateError, TooLargeError, UnsuitableGameError
 from engine_ext.position import Rules
 from solvers.best_response import exploitability
-from solvers.contract import SolverSpec
+from solvers.contract import Parameter, SolverSpec
 from solvers.detached import call_detached
 from solvers.policies import TabularPolicy
 from solvers.sequence_form import SequenceForm, require_perfect_recall
 from solvers.tree import FlatTree
 
 _QUICK_ENTRIES = 20_000  # payoff entries of a program that HiGHS solves in about a second
+
+
+_LIMIT_REACHED = 1  # one of scipy's statuses
 
 
 def require_two_player_zero_sum(tree: FlatTree, what: str) -> None:
@@ -75,8 +78,24 @@ class SequenceFormSolver:
             UnsuitableGameError: HiGHS finds no optimum (numerically ill-posed utilities).
             TooLargeError: its process was killed.
         """
-        if iterations < 1 or self.iterations:
-            return
+        if iterations >= 1 and not self.iterations:
+            self._solve(None)
+
+    def run_for(self, seconds: float) -> int:
+        """Solve, but give up after so much time; returns 1.
+
+        Raises:
+            ParameterError: seconds is out of range.
+            TooLargeError: HiGHS was not done by then, or its process was killed.
+            UnsuitableGameError: as for `run`.
+        """
+        if not seconds > 0:
+            raise ParameterError(f"seconds is {seconds}, it must be above 0")
+        if not self.iterations:
+            self._solve(seconds)
+        return 1
+
+    def _solve(self, seconds: float | None) -> None:
         began = time.perf_counter()
         sequences = SequenceForm(self.tree)
         payoff = sequences.payoff_matrix()
@@ -87,7 +106,8 @@ class SequenceFormSolver:
             rival = 1 - player
             matrix = payoff[player] if player == 0 else payoff[player].T.tocsr()
             matrix = matrix[sides[player].slots][:, sides[rival].slots]
-            value, plan = _solve(matrix, sides[player], sides[rival], self.tree.name)
+            left_s = None if seconds is None else max(0.01, seconds - (time.perf_counter() - began))
+            value, plan = _solve(matrix, sides[player], sides[rival], self.tree.name, left_s)
             values.append(value)
             sides[player].to_policy(plan, probabilities)
         self.value = (values[0] - values[1]) / 2
@@ -150,7 +170,9 @@ class _Constraints:
         out[self.sequences] = np.where(reached, weights / np.where(reached, sums, 1.0), even)
 
 
-def _solve(payoff: csr_matrix, own: _Constraints, rival: _Constraints, name: str) -> tuple[float, np.ndarray]:
+def _solve(
+    payoff: csr_matrix, own: _Constraints, rival: _Constraints, name: str, seconds: float | None
+) -> tuple[float, np.ndarray]:
     """(value, plan) of the maximising player; payoff is [own sequences, rival's sequences]."""
     n_own, n_sets = own.matrix.shape[1], rival.matrix.shape[0]
     objective = np.zeros(n_own + n_sets)
@@ -162,25 +184,33 @@ def _solve(payoff: csr_matrix, own: _Constraints, rival: _Constraints, name: str
         "A_eq": hstack([own.matrix, csr_matrix((own.matrix.shape[0], n_sets))]).tocsr(),
         "b_eq": own.right,
         "bounds": [(0, None)] * n_own + [(None, None)] * n_sets,
+        "options": {
+            "primal_feasibility_tolerance": 1e-10,
+            "dual_feasibility_tolerance": 1e-10,
+            **({} if seconds is None else {"time_limit": seconds}),
+        },
     }
     # HiGHS hears no signals, and a large program may take hours.
     try:
-        optimum, message = call_detached(_optimum, program) if payoff.nnz > _QUICK_ENTRIES else _optimum(program)
+        optimum, status, message = (
+            call_detached(_optimum, program) if payoff.nnz > _QUICK_ENTRIES else _optimum(program)
+        )
     except RuntimeError as error:
         raise TooLargeError(f"{name}: HiGHS found no end, most likely for want of memory: {error}") from error
+    if status == _LIMIT_REACHED and seconds is not None:
+        raise TooLargeError(
+            f"{name}: the linear program of {n_own} sequences against {n_sets} information sets was not solved in "
+            "time; give it more seconds, or use cfr+"
+        )
     if optimum is None:
         raise UnsuitableGameError(f"{name}: HiGHS finds no equilibrium: {message}")
     return float(optimum[n_own]), optimum[:n_own]
 
 
-def _optimum(program: dict[str, Any]) -> tuple[np.ndarray | None, str]:
-    """Where a linear program has its optimum, None without one; and what HiGHS says."""
-    result = linprog(
-        **program,
-        method="highs",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    return result.x if result.success else None, str(result.message)
+def _optimum(program: dict[str, Any]) -> tuple[np.ndarray | None, int, str]:
+    """Where a linear program has its optimum, None without one; scipy's status, and what HiGHS says."""
+    result = linprog(**program, method="highs")
+    return result.x if result.success else None, int(result.status), str(result.message)
 
 
 def check(rules: Rules, parameters: Mapping[str, Any]) -> None:
@@ -206,6 +236,7 @@ SOLVERS = (
         summary="Exact equilibrium of a two-player zero-sum game by linear programming.",
         source="Koller, Megiddo and von Stengel, Games and Economic Behavior 14, 1996",
         make=_make,
+        parameters={"seconds": Parameter(None, "give up after so much time", kind=float, low=1e-6, high=1e8)},
         check=check,
     ),
 )

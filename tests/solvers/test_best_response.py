@@ -263,3 +263,15 @@ def test_a_list_that_is_too_short_raises_in_compiled_code():
     with pytest.raises(IndexError):
         form.values(0, [])
     assert len(form.values(0, [form.vector(player, 1.0) for player in range(2)])) == form.n_slots(0)
+
+
+def test_a_linear_program_gives_up_after_its_time():
+    solver = SequenceFormSolver(extract("liars_dice(dice_sides=4)"))
+    with pytest.raises(TooLargeError, match="was not solved in time"):
+        solver.run_for(0.02)
+    assert solver.iterations == 0
+    with pytest.raises(ParameterError, match="seconds is 0"):
+        solver.run_for(0)
+    small = SequenceFormSolver(extract("kuhn_poker"))
+    assert small.run_for(60.0) == 1
+    assert small.value == pytest.approx(-1 / 18, abs=1e-9)

@@ -25,6 +25,8 @@ def children() -> list[str]:
 
 def test_results_and_errors_come_back():
     assert call_detached(math.factorial, 5) == 120
+    # More than a pipe holds, to a process that takes longer to start than its caller looks away.
+    assert call_detached(len, bytes(1 << 23)) == 1 << 23
     with pytest.raises(ValueError, match="not defined for negative"):
         call_detached(math.factorial, -1)
 
