@@ -63,9 +63,7 @@ cdef inline void do_done(const Tables *T, State *s, Frame *f, int32_t op) noexce
     elif op == Q_REROLL:
         pop(s)
     elif op == Q_CULL:
-        pop(s)
-        if s.stack[s.n_stack - 1].op == Q_STEPS:
-            s.stack[s.n_stack - 1].c = 0                              # not carried out (D30)
+        leave_cull(s)
     else:
         step(T, s)
 

@@ -26,12 +26,17 @@ cdef inline void enter(const Tables *T, State *s, int32_t seat, uint8_t die) noe
         c.flags = F_MARK
         push(s, Q_COPY, seat, 0, 0)
 
+cdef inline void count_summons(const Tables *T, State *s, uint8_t die) noexcept nogil:
+    """A51: of the own summons of a turn, class by class, where the class has a limit."""
+    cdef int32_t slot = die >> 3
+    if T.card[s.card[slot]].features & FEAT_LIMIT and summons(s, slot) < 15:
+        s.summoned[slot >> 1] += 1 << 4 * (slot & 1)
+
 cdef inline void summoned(const Tables *T, State *s) noexcept nogil:
     """A creature that was paid for enters; then its abilities, then the window W5 (B60, B64)."""
     cdef uint8_t die = s.stack[s.n_stack - 1].a
     cdef const FaceTable *face = face_of(T, s, die)
-    if face.summonlimit:
-        s.summoned += 1
+    count_summons(T, s, die)
     go(s, P_SURCHARGE, 1, 0, 0)
     if face.n_ops:
         push(s, Q_STEPS, die, 0, 1)
@@ -59,7 +64,7 @@ cdef inline int32_t can_join(const Tables *T, const State *s, int32_t *out) noex
             for i in range(6):
                 face = &T.card[s.card[slot]].face[i]
                 if (s.pool[slot][i] and face.kind & IS_CREATURE
-                        and not (face.summonlimit and s.summoned >= face.summonlimit)):
+                        and not (face.summonlimit and summons(s, slot) >= face.summonlimit)):
                     if out != NULL:
                         out[n] = A_SUMMON << SHIFT | slot * 8 + i
                     n += 1
@@ -69,7 +74,7 @@ cdef inline void join(const Tables *T, State *s) noexcept nogil:
     """One of several summoned at once enters; its abilities wait until all are there (D34)."""
     cdef uint8_t die = s.stack[s.n_stack - 1].a
     pop(s)
-    s.summoned += face_of(T, s, die).summonlimit != 0
+    count_summons(T, s, die)
     if face_of(T, s, die).n_ops:
         push(s, Q_TOGETHER, s.stack[s.n_stack - 1].a, 0, 0)
         s.stack[s.n_stack - 2] = Frame(Q_WAITS, die, 0, 0)
@@ -120,12 +125,14 @@ cdef inline bint can_do(const Tables *T, const State *s, const Op *op, int32_t s
         return can_join(T, s, NULL) > 0
     return False
 
-cdef inline bint castable(const Tables *T, const State *s, const FaceTable *f) noexcept nogil:
+cdef inline bint castable(const Tables *T, const State *s, const FaceTable *f, int32_t itself) noexcept nogil:
+    """Whether a spell would do anything; `itself`: 1 where it is a die in the Ready Area, which does not count as
+    a spell to discard, 0 for an Anchored Spell."""
     cdef int32_t i
     if f.attach:
         return s.player[s.active].n_ready > 0
     for i in range(f.n_ops):
-        if can_do(T, s, &f.ops[i], 1):
+        if can_do(T, s, &f.ops[i], itself):
             return True
         if i + 1 < f.n_ops and f.ops[i + 1].then:
             return False
@@ -133,6 +140,20 @@ cdef inline bint castable(const Tables *T, const State *s, const FaceTable *f) n
 
 
 # ---- the steps -----------------------------------------------------------------------------------
+
+cdef inline void leave_cull(State *s) noexcept nogil:
+    """A cull ends before all its dice are culled: nothing more is wanted, or nothing more is there. What hangs on
+    it needs all of them (D30, T15, A140)."""
+    pop(s)
+    if s.stack[s.n_stack - 1].op == Q_STEPS:
+        s.stack[s.n_stack - 1].c = 0
+
+cdef inline void leave_together(const Tables *T, State *s) noexcept nogil:
+    """No more are summoned together; nobody summoned is nothing carried out (D30, A140). Then their abilities."""
+    cdef Frame *below = &s.stack[s.n_stack - 2]
+    if below.op == Q_STEPS and s.stack[s.n_stack - 1].a == face_of(T, s, below.a).ops[below.b - 1].n:
+        below.c = 0
+    go(s, Q_ORDER, 0, 0, 0)
 
 cdef inline void take_step(const Tables *T, State *s) noexcept nogil:
     """Carry out the step of a cast or summon on top of the stack (can_do has not been asked yet)."""

@@ -150,6 +150,17 @@ cdef inline int32_t best_capture(const Tables *T, const State *s, int32_t money,
                 best = slot
     return best
 
+cdef inline bint beyond_limit(const Tables *T, const State *s, const uint8_t *dice, int32_t mask, int32_t i) noexcept nogil:
+    """Whether die i, summoned after those of the mask before it, is one too many of its class (A51)."""
+    cdef int32_t limit = face_of(T, s, dice[i]).summonlimit, j, before
+    if limit == 0:
+        return False
+    before = summons(s, dice[i] >> 3)
+    for j in range(i):
+        if mask >> j & 1 and dice[j] >> 3 == dice[i] >> 3:
+            before += 1
+    return before >= limit
+
 cdef inline int32_t plan_summons(const Tables *T, const State *s, const int32_t *out, int32_t n) noexcept nogil:
     """The summon that begins the best plan for this turn: which creatures, and what the rest of the
     Quiddity buys. -1 when the best plan summons nobody (else)."""
@@ -203,8 +214,8 @@ cdef inline int32_t plan_summons(const Tables *T, const State *s, const int32_t 
                 spent += cost[i]
                 value += gain[i] * (1.0 + k[G_TOGETHER] * at_once)    # damage is shared out
                 at_once += 1
-                limited += face_of(T, s, dice[i]).summonlimit > 0
-        if spent > money or at_once > MAX_READY - p.n_ready or limited > 1:
+                limited += beyond_limit(T, s, dice, mask, i)
+        if spent > money or at_once > MAX_READY - p.n_ready or limited:
             continue
         value += worth[money - spent]
         if value > best + 1e-9:

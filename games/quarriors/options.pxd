@@ -90,7 +90,7 @@ cdef inline int32_t add_anchored(const Tables *T, const State *s, int32_t *out, 
     for slot in range(FIRST_CREATURE, FIRST_SPELL):
         if s.card[slot] != NONE:
             face = &T.card[s.card[slot]].face[6]
-            if face.n_ops and s.avail[face.flavour] >= face.quid and castable(T, s, face):
+            if face.n_ops and s.avail[face.flavour] >= face.quid and castable(T, s, face, 0):
                 out[n] = A_ANCHORED << SHIFT | slot
                 n += 1
     return n
@@ -133,7 +133,7 @@ cdef inline int32_t add_casts(const Tables *T, const State *s, int32_t *out, int
     for j in range(SPELL_SLOTS):
         if p.spells[j]:
             for kind in range(2):
-                if readied(p, j, kind) and castable(T, s, face_of(T, s, spell_die(T, s, j, kind))):
+                if readied(p, j, kind) and castable(T, s, face_of(T, s, spell_die(T, s, j, kind)), 1):
                     out[n] = A_CAST << SHIFT | spell_die(T, s, j, kind)
                     n += 1
     return n
@@ -219,7 +219,7 @@ cdef inline int32_t ask_main(const Tables *T, const State *s, const Frame *f, in
                     if s.pool[slot][i]:
                         face = &T.card[s.card[slot]].face[i]
                         if (face.kind & IS_CREATURE and face.level + extra <= money
-                                and not (face.summonlimit and s.summoned >= face.summonlimit)):
+                                and not (face.summonlimit and summons(s, slot) >= face.summonlimit)):
                             out[n] = A_SUMMON << SHIFT | slot * 8 + i
                             n += 1
         n = add_recopies(T, s, s.active, out, n)

@@ -24,7 +24,7 @@ _MARKS = {"safe": F_SAFE, "recopied": F_RECOPIED, "zero": F_ZERO, "doomed": F_DO
           "aside": F_ASIDE}
 _PHASES = {1: P_RECOPY, 2: P_DRAW, 3: P_READY, 4: P_ATTACK, 5: P_CAPTURE, 6: P_CLEAN}
 _PHASES_LVD = {1: P_RECOPY, 2: P_DRAW, 3: P_ATTACK, 4: P_CAPTURE, 5: P_CLEAN}
-_SCRATCH = ("discount", "scored", "culls", "foes_hit", "flags", "summoned", "decisions", "cursor", "defender",
+_SCRATCH = ("discount", "scored", "culls", "foes_hit", "flags", "decisions", "cursor", "defender",
             "first_kill", "ev_cause", "ev_level", "ev_defense", "ev_killer", "rem", "bonus")
 # What the arguments of a frame are: d die, l slot, s seat, o offset of a seat, i step, f flavour, n a number.
 _FRAME_ARGUMENTS = {
@@ -129,11 +129,14 @@ cdef dict write_dict(QuarriorsTables rules, const State *s):
         players.append(made)
     pending = {name: value for name, value in (
         ("discount", s.discount), ("scored", s.scored), ("culls", s.culls), ("foes_hit", s.foes_hit),
-        ("flags", s.flags), ("summoned", s.summoned), ("decisions", s.decisions), ("cursor", s.cursor),
+        ("flags", s.flags), ("decisions", s.decisions), ("cursor", s.cursor),
         ("defender", s.defender), ("first_kill", s.first_kill), ("ev_cause", s.ev_cause), ("ev_level", s.ev_level),
         ("ev_defense", s.ev_defense), ("ev_killer", s.ev_killer), ("rem", s.rem), ("bonus", s.bonus)) if value}
     pending["stack"] = [[_OP_NAMES[s.stack[i].op], s.stack[i].a, s.stack[i].b, s.stack[i].c]
                         for i in range(s.n_stack)]
+    limited = {name_of(rules, s, slot): summons(s, slot) for slot in range(FIRST_SPELL) if summons(s, slot)}
+    if limited:
+        pending["summoned"] = limited
     if s.n_pend:
         pending["abilities"] = [[die_of(rules, s, s.pend[i][0]), die_of(rules, s, s.pend[i][1])]
                                 for i in range(s.n_pend)]
@@ -347,16 +350,28 @@ cdef read_creature(QuarriorsTables rules, State *s, Player *p, where, entry, int
 
 cdef read_pending(QuarriorsTables rules, State *s, pending):
     cdef Tables *T = rules.data
+    cdef uint8_t limited[SLOTS]
+    memset(limited, 0, SLOTS)
     if pending is None:
         pending = {}
-    _fields("pending", pending, ("stack", "rolled", "abilities", "records", "winners", *_SCRATCH))
+    _fields("pending", pending, ("stack", "rolled", "abilities", "records", "winners", "summoned", *_SCRATCH))
     numbers = {name: _whole(f"pending: {name}", pending.get(name, 0), -4000 if name in ("rem", "bonus") else 0,
                             4000 if name in ("rem", "bonus", "decisions") else 255) for name in _SCRATCH}
-    (s.discount, s.scored, s.culls, s.foes_hit, s.flags, s.summoned, s.decisions, s.cursor, s.defender,
+    (s.discount, s.scored, s.culls, s.foes_hit, s.flags, s.decisions, s.cursor, s.defender,
      s.first_kill, s.ev_cause, s.ev_level, s.ev_defense, s.ev_killer, s.rem, s.bonus) = (
         numbers[name] for name in _SCRATCH)
     if s.cursor >= SLOTS or s.defender >= T.n_players or (s.ev_killer >= T.n_players and s.ev_killer != NONE):
         raise PositionError("quarriors: pending: cursor, defender or ev_killer is out of range")
+    read_zone(rules, s, "pending: summoned", pending.get("summoned", {}), limited)
+    for slot in range(SLOTS):
+        if limited[slot] and not (slot < FIRST_SPELL and T.card[s.card[slot]].features & FEAT_LIMIT):
+            raise PositionError(f"quarriors: pending: summoned names {name_of(rules, s, slot)!r}, whose card sets "
+                                "no limit")
+        if limited[slot] > 15:
+            raise PositionError(f"quarriors: pending: summoned is {limited[slot]} of {name_of(rules, s, slot)!r}, "
+                                "at most 15 are counted")
+        if limited[slot]:
+            s.summoned[slot >> 1] |= limited[slot] << 4 * (slot & 1)
     for entry in _rows("pending: abilities", pending.get("abilities", [])):
         if s.n_pend == MAX_PEND or not isinstance(entry, list) or len(entry) != 2:
             raise PositionError(f"quarriors: pending: abilities must be at most {MAX_PEND} pairs of dice")

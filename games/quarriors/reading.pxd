@@ -16,6 +16,10 @@ from games.quarriors.state cimport *
 cdef inline const FaceTable *face_of(const Tables *T, const State *s, uint8_t die) noexcept nogil:
     return &T.card[s.card[die >> 3]].face[die & 7]
 
+cdef inline int32_t summons(const State *s, int32_t slot) noexcept nogil:
+    """How many of a class with FEAT_LIMIT its owner has summoned this turn, up to 15."""
+    return s.summoned[slot >> 1] >> 4 * (slot & 1) & 15
+
 cdef inline int32_t total_avail(const State *s) noexcept nogil:
     return s.avail[0] + s.avail[1] + s.avail[2]
 

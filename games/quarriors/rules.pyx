@@ -2,7 +2,7 @@
 
 The state is a stack of frames over counts of dice. A frame is a step of the turn, or a question
 that waits: `run` takes steps from the top of the stack until a player or chance has a choice.
-Everything a card does stands in the flat records that `cards.py` compiled; the numbers after B,
+Everything a card does stands in the flat records that `compiling.py` made; the numbers after B,
 A, D, K in the comments are those of the rule statements and readings in docs/games/quarriors.md.
 
 This file has the functions of the contract and the Python face. The rest, from the ground up:
@@ -203,7 +203,7 @@ cdef class QuarriorsRules(QuarriorsTables):
 
     def _fill_ops(self):
         cdef int32_t players = self.data.n_players
-        self.ops.game_version = 2
+        self.ops.game_version = 3
         self.ops.state_size = sizeof(State) - (MAX_SEATS - players) * sizeof(Player)
         self.ops.n_players = players
         self.ops.max_legal = BUFFER

@@ -11,6 +11,7 @@ cdef enum:
     SLOTS = 13
     FIRST_CREATURE = 3
     FIRST_SPELL = 10
+    SUMMON_BYTES = 5         # four bits for each slot before FIRST_SPELL
     SPELL_SLOTS = 3
     MAX_READY = 12       # creatures in one Ready Area
     MAX_STACK = 18       # nested questions
@@ -62,6 +63,7 @@ cdef enum:               # State.features
     FEAT_ANCHORED = 16
     FEAT_LOCK = 32
     FEAT_DREW = 64
+    FEAT_LIMIT = 128         # a card that limits how many of its class are summoned in a turn
 
 cdef enum:               # State.ev_cause: why creatures are about to be destroyed, and what is checked again (W2)
     EV_DAMAGE, EV_LEVEL, EV_SPELL, EV_CLASS, EV_NO_BQ, EV_ABILITY, EV_SPELL_LIGHT, EV_SPELL_DARK
@@ -237,7 +239,8 @@ cdef struct State:
     uint8_t pool[SLOTS][8]   # the active seat's rolled dice, by face; IDLE: unrolled ones that stay so this turn (A88)
     uint8_t quid[3]          # floating, by flavour
     uint8_t avail[3]         # floating and in the pool
-    uint8_t captures, discount, scored, culls, foes_hit, flags, winners, summoned
+    uint8_t captures, discount, scored, culls, foes_hit, flags, winners
+    uint8_t summoned[SUMMON_BYTES]  # this turn, of classes with FEAT_LIMIT (A51); four bits a slot
     uint8_t cursor           # slot of a running draw
     uint8_t n_pend
     uint8_t pend[MAX_PEND][2]     # ability (as a die), the die that has it

@@ -189,7 +189,9 @@ cdef inline void step(const Tables *T, State *s) noexcept nogil:
     elif op == Q_JOINS:
         join(T, s)
     elif op == Q_TOGETHER:
-        go(s, Q_ORDER, 0, 0, 0)
+        leave_together(T, s)
+    elif op == Q_CULL:
+        leave_cull(s)
     elif op == Q_ORDER and s.stack[0].op == P_MAIN:
         go(s, P_SURCHARGE, 1, 0, 0)
     elif op == Q_FRESH:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine_ext.errors import DataError, ParameterError
 from games.quarriors import cards as data
+from games.quarriors import compiling, loading
 from games.quarriors.values import greedy_values, weights
 
 _FAMILY_NAMES = (
@@ -65,7 +66,7 @@ cdef class QuarriorsTables(Rules):
         paths = [data.DATA / name for name in names]
         if parameters["data"]:
             paths.append(Path(parameters["data"]))
-        self.sets = data.read_sets(paths)
+        self.sets = loading.read_sets(paths)
         self.digest = self.sets.digest
         if lvd:                                                           # D5: the old basic cards stay out
             self.sets = data.restrict(self.sets, [name for name in self.sets.cards if name not in _BASIC])
@@ -141,18 +142,19 @@ cdef class QuarriorsTables(Rules):
             features = 0
             for i in range(data.FACES):
                 card.canon[i] = die.canon[i]
-                record = data.compile_face(made, die, i, self.sets)
+                record = compiling.compile_face(made, die, i, self.sets)
                 card.face[i] = record
                 features |= FEAT_AURA * bool(record["aura_atk"] or record["aura_def"])
                 features |= FEAT_SURCHARGE * bool(record["surcharge"] or record["locked_dearer"])
                 features |= FEAT_LOCK * bool(record["kind"] & IS_LOCK)
+                features |= FEAT_LIMIT * bool(record["summonlimit"])
                 features |= FEAT_DREW * bool(record["drew_glory"] or record["drew_quid"])
                 features |= FEAT_NO_BQ * record["no_bq"] | FEAT_COPY * record["copy_enter"]
-            record = data.compile_anchored(made)
+            record = compiling.compile_anchored(made)
             card.face[6] = record
             features |= FEAT_ANCHORED * bool(record["n_ops"])
             card.features = features
-            card.worth, card.mean_attack = data.worth(made, die, self.sets)
+            card.worth, card.mean_attack = compiling.worth(made, die, self.sets)
         if T.lvd:
             T.basic[0] = len(cards) - 1
             if not any(T.card[i].kind == 3 for i in range(T.n_cards)):

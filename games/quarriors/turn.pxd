@@ -31,7 +31,8 @@ cdef inline void go(State *s, uint8_t op, uint8_t a, uint8_t b, uint8_t c) noexc
 
 cdef inline void begin_turn(const Tables *T, State *s) noexcept nogil:
     s.captures = T.captures
-    s.discount = s.scored = s.culls = s.foes_hit = s.flags = s.summoned = 0
+    s.discount = s.scored = s.culls = s.foes_hit = s.flags = 0
+    memset(s.summoned, 0, sizeof(s.summoned))
     s.decisions = 0
     s.phase = 1
 

@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from engine_ext.position import Position, Rules
-from games.quarriors.cards import CardSet, card_text, face_text
+from games.quarriors.cards import CardSet
 from games.quarriors.rules import QuarriorsRules
+from games.quarriors.texts import card_text, face_text
 from games.words import join, who
 
 _LEGEND = "2Q: 2 Quiddity; L1 1/2: creature of level 1, attack 1, defence 2; *: burst."

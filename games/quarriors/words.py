@@ -12,8 +12,9 @@ from itertools import pairwise
 from typing import Any, cast
 
 from engine_ext.position import Position
-from games.quarriors.cards import Card, Die, Face, card_text
+from games.quarriors.cards import Card, Die, Face
 from games.quarriors.rules import QuarriorsRules
+from games.quarriors.texts import card_text
 from games.words import NOBODY, Line, Step, Words, count, join, who, whose
 
 

@@ -14,6 +14,7 @@ from tests.reference.quarriors import Data
 
 Effect = dict[str, Any]
 BURSTS = (None, None, "*", "**", "*/**", "-")
+FITTING = {None: {0, 1, 2}, "-": {0}, "*": {1}, "**": {2}, "*/**": {1, 2}}
 LIMITS = ("level<=1", "level<=2", "defense<=3", "defense<=5", None)
 
 
@@ -91,10 +92,12 @@ def _creature(rng: random.Random, name: str, die: dict[str, Any], data: Data, fl
             "locked": lambda: [_locked(rng, "onlock" in occasions)],
             "onlock": lambda: _steps(rng, "onlock", flavours),
         }
+    there = {face.get("bursts", 0) for face in die["faces"] if "level" in face}
+    bursts = [burst for burst in BURSTS if there & FITTING[burst]]  # those that some creature face has
     made: list[Effect] = []
     occasions = rng.sample(sorted(makers), rng.randint(1, 3))
     for occasion in occasions:
-        burst = rng.choice(BURSTS) if occasion not in ("locked", "onlock") else None
+        burst = rng.choice(bursts) if occasion not in ("locked", "onlock") else None
         made += [{**effect, "burst": burst} for effect in makers[occasion]()]
     return made
 

@@ -10,7 +10,9 @@ import pytest
 import games
 from engine_ext.errors import DataError, IllegalActionError, ParameterError, PositionError
 from engine_ext.rng import Stream
-from games.quarriors.cards import DATA, card_text, read_sets
+from games.quarriors.cards import DATA
+from games.quarriors.loading import read_sets
+from games.quarriors.texts import card_text
 from tests.games.quarriors import scripts
 from tests.reference.exact import expectimax
 
@@ -37,7 +39,7 @@ NUMBERED = [
     *(f"B{i}" for i in range(1, 96)),
     *(f"D{i}" for i in range(1, 53)),
     *(f"LK{i}" for i in range(1, 27)),
-    *(f"A{i}" for i in range(1, 140)),
+    *(f"A{i}" for i in range(1, 142)),
     *(f"T{i}" for i in range(1, 18)),
     *(f"S{i}" for i in range(1, 6)),
     *(f"C{i}" for i in (1, 2, 3, 4, 5, 7)),
@@ -129,6 +131,8 @@ BARE = {"wilds": [{"card": "Deathdealer", "dice": 5}, {"card": "Life Spell", "di
         ({"pending": {"stack": [["defend", 0, 0, 0]]}}, "only follows another frame"),
         ({"pending": {"stack": [["main", 0, 0, 0], ["defend", 0, 0, 0]]}}, "outside an attack"),
         ({"pending": {"defender": 9}}, "out of range"),
+        ({"pending": {"summoned": 1}}, "must be a table of class names"),
+        ({"pending": {"summoned": {"Deathdealer": 1}}}, "'Deathdealer', whose card sets no limit"),
         (
             {"phase": 5, "players": [{}, {"active": [{"die": "Assistant", "face": None, "waits": True}]}]},
             "only an unrolled die of the active seat waits",

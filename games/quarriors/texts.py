@@ -1,0 +1,160 @@
+"""Cards, faces and effects in a few words, made from their data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from games.quarriors.cards import Card, Face
+
+_ON = {
+    "face": "right after the roll",
+    "cast": "cast",
+    "react": "reaction",
+    "attached": "attached",
+    "hostscore": "when its host scores",
+    "score": "when it scores",
+    "summon": "when summoned",
+    "enter": "on entering",
+    "perturn": "once a turn",
+    "static": "",
+    "attack": "attacking",
+    "predefence": "before each defence",
+    "firstkill": "at a defender's first loss",
+    "kill": "when you destroy a creature",
+    "destroyed": "when destroyed",
+    "asidekill": "set aside, when you destroy a creature",
+    "state": "always",
+    "locked": "while locked",
+    "onlock": "when locked",
+    "drew": "while locked, each time you draw",
+}
+
+
+_TARGETS = {
+    "one creature": "one creature",
+    "one per foe": "one creature of each rival",
+    "foe creature": "a rival's creature",
+    "foe creatures": "the defender's creatures",
+    "foes of class": "all rivals' creatures of one class",
+    "light creature": "one light creature",
+    "dark creature": "one dark creature",
+    "own creature": "one of your creatures",
+    "own creatures": "your creatures",
+    "self": "it",
+}
+_AMOUNTS = {
+    "scored": "for each creature that scored",
+    "other_scored": "for each other creature that scored",
+    "foes_hit": "for each rival that lost a creature",
+    "others": "1 for each of your other creatures",
+    "bq": "the number of your Basic Quiddity dice in pool and Used Pile",
+    "all_creatures": "the number of creatures in all Ready Areas",
+    "face": "as many as shown",
+    "own_attack": "its attack",
+}
+_FOR = {
+    "": "",
+    "self": "",
+    "host": " for its host",
+    "own creatures": " for your creatures",
+    "other own creatures": " for your other creatures",
+}
+_CONDITIONS = {
+    "after_attack": "after the attack",
+    "alone": "if it stands alone",
+    "foe_creatures=1": "against a single defender",
+    "no_bq": "if you have no Basic Quiddity in pool and Used Pile",
+    "no_copy": "if there is nothing to copy",
+    "scored>=2": "if two or more scored",
+}
+
+
+def _amount_words(n: object) -> str:
+    """A number, or what an effect counts, in words."""
+    return _AMOUNTS.get(str(n), str(n))
+
+
+def _condition(when: str) -> str:
+    """A condition in words."""
+    key, sign, most = when.partition("<=")
+    if sign:
+        return {"defense": "of defence", "level": "of level", "cost": "of cost"}[key] + f" {most} or less"
+    return _CONDITIONS.get(when, f"if {when.replace('_', ' ')}")
+
+
+def effect_text(effect: Mapping[str, Any]) -> str:
+    """One effect in a few words, made from its data."""
+    do, n, target = effect["do"], effect.get("n", 1), str(effect.get("target", "")).replace("_", " ")
+    count = _amount_words(n)
+    said = {
+        "quiddity": f"+{count} Quiddity",
+        "glory": f"1 Glory {count}" if isinstance(n, str) else f"+{count} Glory",
+        "drawroll": f"draw and roll {count}",
+        "drawpool": f"draw {count} to the pool",
+        "reroll": "roll again "
+        + " and ".join(["this die"] * bool(effect.get("itself")) + [f"up to {count} other {'die' if n == 1 else 'dice'}"] * (n != 0)),
+        "captures": f"{count} more capture",
+        "discount": f"captures cost {count} less",
+        "freecapture": "take a spell die for nothing",
+        "cullcapture": f"cull a used die, take one that costs at most {count} more",
+        "cullspells": f"cull spell dice for {count} Glory each",
+        "cull": f"cull {count} {'spent' if target == 'spent pile' else 'used'} {'die' if n == 1 else 'dice'}",
+        "summon": f"summon {count} at once for nothing",
+        "attack": f"attack +{count}{_FOR.get(target, ' ' + target)}",
+        "defense": f"defence +{count}{_FOR.get(target, ' ' + target)}",
+        "setattack": f"attack {count} for {target}",
+        "stats": f"attack {_amount_words(effect.get('attack'))}, defence {_amount_words(effect.get('defense'))}",
+        "capattack": f"creatures that attack you count at most {count}",
+        "barlevel": f"creatures of level {count} or less that attack you do not count",
+        "surcharge": f"rivals' summons cost {count} more",
+        "summonlimit": f"summon {count} a turn",
+        "addtotal": "adds its attack again",
+        "destroy": f"destroy {_TARGETS.get(target, target)}",
+        "destroyspell": "discard a readied or attached spell",
+        "redirect": ("it goes " if target in ("", "self") else "your destroyed creatures go ")
+        + {"pool": "to the pool", "aside": "aside"}.get(str(effect.get("to")), str(effect.get("to"))),
+        "return": "one destroyed creature returns",
+        "cullreturn": f"cull a used {target}, it returns",
+        "rotate": f"turn {_TARGETS.get(target, target)} a level {effect.get('to', 'up')}",
+        "swap": "swap it for a used die of a rival",
+        "fetch": "take a used creature die into the pool",
+        "copy": "copy a rival's creature",
+        "ignoreattached": "attached spells do not help defenders",
+        "notarget": "rivals' spells cannot target it",
+        "draws": f"draw {count} more each turn",
+        "fewer": f"draw {count} fewer each turn",
+        "dearer": f"your summons cost {count} more",
+        "lockrival": "may be locked with a rival, and is his then",
+        "nopayoff": "cannot be paid off",
+        "scoreself": "it scores",
+        "rollself": "roll it, it returns on a creature face",
+    }[do]
+    burst = f"{effect['burst']} " if effect.get("burst") else ""
+    when = f" {_condition(effect['when'])}" if effect.get("when") else ""
+    on = _ON[effect["on"]]
+    return f"{burst}{on + ': ' if on else ''}{'may ' if effect.get('optional') else ''}{said}{when}"
+
+
+def card_text(card: Card) -> str:
+    """A card's effects in a few words, made from its data."""
+    texts = [effect_text(effect) for effect in card.effects]
+    if card.anchored is not None:
+        steps = ", and then ".join(effect_text(effect).removeprefix("cast: ") for effect in card.anchored["effects"])
+        texts.append(f"anchored, {card.anchored['cost']} {card.anchored['flavour']} Quiddity: {steps}")
+    return "; ".join(texts)
+
+
+def face_text(face: Face) -> str:
+    """A face in short: `2Q`, `L1 2/3 *`, `spell **`, `draw 2`, `1Q+draw 1`, `3Q|re-roll`."""
+    parts = []
+    if face.quiddity:
+        parts.append(f"{face.quiddity}Q" + ("" if face.flavour == "normal" else f" {face.flavour}"))
+    if face.draw:
+        parts.append(f"draw {face.draw}")
+    if face.reroll:
+        parts.append("re-roll")
+    if face.creature:
+        parts.append(f"L{face.level} {face.attack}/{face.defense}")
+    parts += [word for word, there in (("spell", face.spell), ("lock", face.lock), ("effect", face.effect)) if there]
+    return ("|" if face.one_of else "+").join(parts) + (" " + "*" * face.bursts if face.bursts else "")
