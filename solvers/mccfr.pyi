@@ -39,6 +39,7 @@ class NativeMCCFR:
     visited: int
     seconds: float
     stream: Stream
+    seed: int
     n_infosets: int
     full: bool
     def __init__(

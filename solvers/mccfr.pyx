@@ -338,7 +338,8 @@ cdef class TreeMCCFR:
         return self.nash_conv() / self.tree.n_players
 
     def _setting(self):
-        return {"solver": "tree", "sampling": self.sampling, "epsilon": self.epsilon, "game": self.tree.digest}
+        return {"solver": "tree", "sampling": self.sampling, "epsilon": self.epsilon, "game": self.tree.digest,
+                "seed": int(self.seed)}
 
     def save(self, path):
         """Write a checkpoint from which a run continues bit for bit."""
@@ -347,7 +348,7 @@ cdef class TreeMCCFR:
         write_saved(path, _KIND, _VERSION, meta, {"regret": np.asarray(self.regret), "total": np.asarray(self.total)})
 
     def load(self, path):
-        """Continue from a checkpoint, its random stream included.
+        """Continue from a checkpoint, of the same seed, its random stream included.
 
         Raises:
             SavedStateError: damaged, or of another game or setting; nothing has changed then.
@@ -557,6 +558,7 @@ cdef class NativeMCCFR:
     cdef readonly int64_t visited
     cdef readonly double seconds
     cdef readonly Stream stream
+    cdef readonly object seed
     cdef _Table table
     cdef _Table fixed          # not null: everyone but `responder` plays this table's averages
     cdef int32_t responder
@@ -595,7 +597,7 @@ cdef class NativeMCCFR:
                 f"{self.rules.name}: a state may come again in one game, so external sampling, which tries every "
                 f"action, would not end; use outcome sampling")
         self.sampling, self.when_full, self.epsilon, self.max_bytes = sampling, when_full, epsilon, max_bytes
-        self.walk_nodes = walk_nodes
+        self.walk_nodes, self.seed = walk_nodes, seed
         self.stream = Stream(seed)
         self.table = _Table(max_bytes)
         self.responder = -1
@@ -1003,7 +1005,7 @@ cdef class NativeMCCFR:
 
     def _setting(self):
         return {"solver": "native", "sampling": self.sampling, "epsilon": self.epsilon, "when_full": self.when_full,
-                "max_bytes": self.max_bytes, "game": identify(self.start).digest}
+                "max_bytes": self.max_bytes, "game": identify(self.start).digest, "seed": int(self.seed)}
 
     def save(self, path):
         """Write a checkpoint from which a run continues bit for bit, within a walk too."""
@@ -1037,7 +1039,7 @@ cdef class NativeMCCFR:
         return end == 0
 
     def load(self, path):
-        """Continue from a checkpoint, its random stream included.
+        """Continue from a checkpoint, of the same seed, its random stream included.
 
         Raises:
             SavedStateError: damaged, or of another game or setting; nothing has changed then.

@@ -250,6 +250,8 @@ def test_foreign_and_damaged_checkpoints_are_refused(tmp_path):
         NativeMCCFR(kuhn(), sampling="outcome", max_bytes=1 << 20).load(path)
     with pytest.raises(SavedStateError, match="another game"):
         NativeMCCFR(as_game("kuhn_poker"), max_bytes=1 << 20).load(path)
+    with pytest.raises(SavedStateError, match="seed=1; here it is seed=2"):
+        NativeMCCFR(kuhn(), seed=2, max_bytes=1 << 20).load(path)
     with pytest.raises(SavedStateError, match="solver=native"):
         TreeMCCFR(extract("kuhn_poker")).load(path)
     path.write_bytes(path.read_bytes()[:-1])
