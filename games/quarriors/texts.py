@@ -93,7 +93,10 @@ def effect_text(effect: Mapping[str, Any]) -> str:
         "drawroll": f"draw and roll {count}",
         "drawpool": f"draw {count} to the pool",
         "reroll": "roll again "
-        + " and ".join(["this die"] * bool(effect.get("itself")) + [f"up to {count} other {'die' if n == 1 else 'dice'}"] * (n != 0)),
+        + " and ".join(
+            ["this die"] * bool(effect.get("itself"))
+            + [f"up to {count} other {'die' if n == 1 else 'dice'}"] * (n != 0)
+        ),
         "captures": f"{count} more capture",
         "discount": f"captures cost {count} less",
         "freecapture": "take a spell die for nothing",
