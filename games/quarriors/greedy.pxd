@@ -150,7 +150,8 @@ cdef inline int32_t best_capture(const Tables *T, const State *s, int32_t money,
                 best = slot
     return best
 
-cdef inline bint beyond_limit(const Tables *T, const State *s, const uint8_t *dice, int32_t mask, int32_t i) noexcept nogil:
+cdef inline bint beyond_limit(
+        const Tables *T, const State *s, const uint8_t *dice, int32_t mask, int32_t i) noexcept nogil:
     """Whether die i, summoned after those of the mask before it, is one too many of its class (A51)."""
     cdef int32_t limit = face_of(T, s, dice[i]).summonlimit, j, before
     if limit == 0:

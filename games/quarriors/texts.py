@@ -85,6 +85,7 @@ def _condition(when: str) -> str:
 
 def effect_text(effect: Mapping[str, Any]) -> str:
     """One effect in a few words, made from its data."""
+    more = "die" if effect.get("n", 1) == 1 else "dice"
     do, n, target = effect["do"], effect.get("n", 1), str(effect.get("target", "")).replace("_", " ")
     count = _amount_words(n)
     said = {
@@ -93,16 +94,13 @@ def effect_text(effect: Mapping[str, Any]) -> str:
         "drawroll": f"draw and roll {count}",
         "drawpool": f"draw {count} to the pool",
         "reroll": "roll again "
-        + " and ".join(
-            ["this die"] * bool(effect.get("itself"))
-            + [f"up to {count} other {'die' if n == 1 else 'dice'}"] * (n != 0)
-        ),
+        + " and ".join(["this die"] * bool(effect.get("itself")) + [f"up to {count} other {more}"] * (n != 0)),
         "captures": f"{count} more capture",
         "discount": f"captures cost {count} less",
         "freecapture": "take a spell die for nothing",
         "cullcapture": f"cull a used die, take one that costs at most {count} more",
         "cullspells": f"cull spell dice for {count} Glory each",
-        "cull": f"cull {count} {'spent' if target == 'spent pile' else 'used'} {'die' if n == 1 else 'dice'}",
+        "cull": f"cull {count} {'spent' if target == 'spent pile' else 'used'} {more}",
         "summon": f"summon {count} at once for nothing",
         "attack": f"attack +{count}{_FOR.get(target, ' ' + target)}",
         "defense": f"defence +{count}{_FOR.get(target, ' ' + target)}",

@@ -128,6 +128,7 @@ class Card:
         reactions: reaction tokens it takes.
         effects: what playing it does, in order.
         munch: what eating it does.
+        swap_cost: energy to play it as Swap instead; None for other cards than Push/Swap.
     """
 
     label: str
@@ -139,6 +140,7 @@ class Card:
     reactions: int
     effects: tuple[Effect, ...]
     munch: Munch
+    swap_cost: int | None = None
 
 
 @dataclass(frozen=True)
@@ -470,7 +472,7 @@ def _monster(record: Any, where: str, mob: str, common: tuple[Munch, ...], costs
     for copy, munch in enumerate(common):
         push: tuple[Effect, ...] = ({"do": "push", "kind": "strike", "target": "any"},)
         label = f"{PUSH_SWAP}/{copy + 1}"
-        cards.append(Card(label, PUSH_SWAP, costs[0], False, "", "self", 0, push, munch))
+        cards.append(Card(label, PUSH_SWAP, costs[0], False, "", "self", 0, push, munch, costs[1]))
     _distinct(where, "abilities", [*(ability["name"] for ability in abilities), PUSH_SWAP])
     return Monster(
         name=table.text("name"),
@@ -557,13 +559,11 @@ def _box(table: _Table) -> None:
     """The components are listed for people; only their form is checked."""
     table.provenance()
     for key in _BOX:
-        if key in table.content:
-            table.number(key, range(1, 1000))
+        table.number(key, range(1, 1000))
     for key in _BOX_TABLES:
-        if key in table.content:
-            inner = table.get(key, dict)
-            for name in inner:
-                _Table(inner, f"{table.where}.{key}", set(inner)).number(name, range(1, 1000))
+        inner = table.get(key, dict)
+        for name in inner:
+            _Table(inner, f"{table.where}.{key}", set(inner)).number(name, range(1, 1000))
 
 
 def _favors(path: Path) -> tuple[Favor, ...]:
@@ -894,7 +894,13 @@ def describe_card(card: Card) -> str:
     """A card in one line: cost, effects, munch."""
     reactions = f" and {card.reactions} reaction" if card.reactions else ""
     munch = f"munched ({card.munch.cost} energy) {describe_munch(card)}"
-    return f"{card.label} ({card.cost} energy{reactions}) {describe_play(card)}; {munch}"
+    swap = "" if card.swap_cost is None else f", or ({card.swap_cost} energy) changes places with a monster beside it"
+    return f"{card.label} ({card.cost} energy{reactions}) {describe_play(card)}{swap}; {munch}"
+
+
+def card_provenance(content: Content, card: Card) -> str:
+    """Where a card comes from: Push/Swap says so itself, all other cards are reconstructed."""
+    return content.push_provenance if card.ability == PUSH_SWAP else "reconstructed"
 
 
 def records(content: Content) -> list[dict[str, str]]:
@@ -906,7 +912,7 @@ def records(content: Content) -> list[dict[str, str]]:
     for monster in content.monsters:
         found.append({"kind": "monster", "name": monster.name, "provenance": monster.provenance})
         for card in monster.cards:
-            provenance = content.push_provenance if card.ability == PUSH_SWAP else "reconstructed"
+            provenance = card_provenance(content, card)
             found.append({"kind": "card", "name": f"{monster.name}: {card.label}", "provenance": provenance})
     kinds: tuple[tuple[str, Any], ...] = (
         ("time tile", content.time_tiles),

@@ -255,3 +255,15 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 def test_every_card_is_described() -> None:
     texts = {cards.describe_card(card) for monster in read_content().monsters for card in monster.cards}
     assert len(texts) >= 160
+
+
+def test_every_figure_of_common_toml_is_needed(tmp_path: Path) -> None:
+    """A folder of one's own may leave files out, but of a file nothing."""
+    lines = (DATA / "common.toml").read_text(encoding="utf-8").splitlines(keepends=True)
+    left_out = [i for i, line in enumerate(lines) if line[0].isalpha() and " = " in line and "munch = [" not in line]
+    assert len(left_out) > 25
+    for i in left_out:
+        (tmp_path / "common.toml").write_text("".join(lines[:i] + lines[i + 1 :]), encoding="utf-8")
+        key = lines[i].partition(" = ")[0]
+        with pytest.raises(DataError, match=rf"common\.toml: .*{key}"):
+            read_content(tmp_path)

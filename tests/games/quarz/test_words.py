@@ -106,6 +106,52 @@ def test_taking_the_idol_is_told() -> None:
 def test_fields_and_cards_can_be_looked_up() -> None:
     position = position_of(rules_for(), {"P1.3": {"at": [1, 0]}})
     known = SPEC.look_up(position, 0)
-    assert known["D2"] == "cell (0,0): D2 (altar, the idol)"
+    assert known["D2"] == "altar, the idol"
+    assert known["D3"].startswith("Trash Bin, ")  # and its tile
+    assert "(0,0)" not in "".join(known.values())  # coordinates are for data files
+    push = known["Push/Swap/1"]
+    assert "(1 energy) pushes a monster beside it" in push  # rules 89, 91
+    assert "or (2 energy) changes places with a monster beside it" in push
     assert known["Toilet Paper/2"].startswith("card of Mummified Pencil: (1 energy)")
     assert known["Trash Bin"].startswith("energy 11, strikes for 2, moves 2;")
+
+
+def test_what_is_reconstructed_says_so_where_it_is_looked_up() -> None:
+    position = position_of(rules_for(), {})
+    known = SPEC.look_up(position, 0)
+    assert known["Toilet Paper/2"].endswith("; reconstructed")
+    assert not known["Push/Swap/1"].endswith("; reconstructed")  # the rule text has it
+    content = rules_for().content
+    for favor in content.favors:
+        assert known[f"favor card {favor.value}"].endswith("; reconstructed") == (favor.provenance == "reconstructed")
+
+
+def test_monsters_can_be_looked_up_before_they_are_chosen() -> None:
+    position = rules_for(draft="players").initial_position()
+    assert position.rules.scene(position, 0)["doing"] == "mob"
+    known = SPEC.look_up(position, 0)
+    assert known["Study Mob"].startswith("a mob: ")
+    assert "shoots" in known["Bookworm"] or "strikes" in known["Bookworm"]
+
+
+def test_all_cards_that_the_hand_limit_takes_are_told() -> None:
+    """Rule 93: ten cards may be kept. Of twelve two go; when the first is the last but one, the other goes unasked."""
+    hands = {
+        "P1.1": {"hand": ["Toilet Paper/1", "Toilet Paper/2", "Toilet Paper/3", "Push/Swap/1"]},
+        "P1.2": {"hand": ["Push/Swap/1", "Push/Swap/2", "Push/Swap/3", "Growth Spurt/1"]},
+        "P1.3": {"hand": ["Push/Swap/1", "Push/Swap/2", "Push/Swap/3", "Recycle/1"]},
+    }
+    position = position_of(rules_for(), hands)
+    for seat in range(2):
+        assert position.rules.scene(position, seat)["doing"] == "action"
+    position = position.child(position.string_to_action("pass"))
+    assert position.rules.scene(position, 0)["doing"] == "hand limit"
+    assert SPEC.ask(position).startswith("Your monsters hold 12 cards, and 10 may be kept, so 2 go")
+    # In the order of monsters and cards Push/Swap/3 of Trash Bin is the last card, Push/Swap/2 the one before it.
+    names = {position.action_to_string(action) for action in position.legal_actions()}
+    assert "discard 3 11" in names
+    assert "discard 3 12" not in names
+    lines = [line for line in told(position, "discard 3 11") if "hand limit" in line[1]]
+    assert lines == [(0, "Trash Bin discarded Push/Swap/2 and Push/Swap/3 (hand limit)")]
+    first = [line for line in told(position, "discard 1 4") if "hand limit" in line[1]]
+    assert first == [(0, "Mummified Pencil discarded Toilet Paper/1 (hand limit)")]
