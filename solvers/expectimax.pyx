@@ -37,6 +37,7 @@ from solvers.stopping cimport look_up as look_up_signals
 
 from engine_ext.errors import SpecError, UnsuitableGameError
 from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
+from solvers.state_table import require_room
 
 cdef enum:
     PLIES = 512             # deepest search
@@ -884,6 +885,7 @@ class ExpectimaxSearcher:
         rules = position.rules
         _check_whole(rules)
         if self.memo is None or (<Rules>self.memo.rules)._stamp != (<Rules>rules)._stamp:
+            require_room(position, self.parameters["max_states"], f"max_states={self.parameters['max_states']}")
             self.memo = Memo(rules, self.parameters["max_states"])
         memo = self.memo
         before = memo.steps

@@ -2,14 +2,33 @@
 
 States are found by `state_key` and told apart by their bytes, so that two states whose 64-bit keys
 collide stay two. Exact solvers count on it.
+
+`require_room` tells beforehand when a game has far more states than a table may hold.
 """
+import time
+
+import numpy as np
+from scipy.stats import chi2
+
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy
 
 cimport cython
 
-from engine_ext.position cimport Rules
+from engine_ext.game cimport LEGAL_LIMIT, TERMINAL, CHANCE, GameOps
+from engine_ext.position cimport Position, Rules
+from engine_ext.rng cimport Rng, rng_below, rng_seed
+from solvers.common cimport StateBuffer
+from solvers.stopping cimport look_up
+
+from engine_ext.errors import TooLargeError
+
+_DEPTHS = (4, 6, 9, 13, 19, 28, 42, 63, 94, 141, 211, 316, 474, 711, 1066, 1600)   # where games are looked at, steps
+_GAMES = (2_000, 20_000, 200_000)   # after so many, what they show is looked at
+_MOST_GAMES = max(_GAMES)
+_SECONDS = 4.0
+_ODDS = 1e-3     # that the bound is too high, over all depths and looks together
 
 
 @cython.final
@@ -109,3 +128,88 @@ cdef class StateTable:
             self.slots[slot] = <int32_t>(number + 1)
         self.room = room
         return True
+
+
+# ---- how many states there are, at least --------------------------------------------------------
+
+def require_room(Position position not None, most_states, what):
+    """Raise TooLargeError when far more states can be reached from a position than may be kept.
+
+    Random games are looked at after the same number of steps. Were there N states to be in, n games
+    would show n(n - 1) / 2N pairs that agree, or more where some states are likelier than others (the
+    birthday problem); so few such pairs mean many states. It is a lower bound, wrong with odds of one in
+    a thousand; a game that it does not refuse may still be too large.
+
+    Args:
+        position: where games start.
+        most_states: what may be kept.
+        what: the parameter that says so, with its value, for the message.
+    """
+    cdef const GameOps *ops = position.ops
+    cdef const void *tables = position.tables
+    cdef StateBuffer buffer
+    cdef void *state = buffer.bytes
+    cdef int32_t depths[32]
+    cdef int32_t ids[LEGAL_LIMIT]
+    cdef int32_t n_depths = len(_DEPTHS), step, seat, next_depth, game, i
+    cdef Rng rng
+    for i in range(n_depths):
+        depths[i] = _DEPTHS[i]
+    keys = np.zeros((n_depths, _MOST_GAMES), dtype=np.uint64)
+    cdef uint64_t[:, ::1] seen = keys
+    cdef int32_t[::1] counts = np.zeros(n_depths, dtype=np.int32)
+    began = time.perf_counter()
+    rng_seed(&rng, 0)
+    for game in range(_MOST_GAMES):
+        if not game & 0xFF:
+            look_up()
+            if game and time.perf_counter() - began > _SECONDS:
+                break
+        if game in _GAMES and _is_settled(position, most_states, what, keys, np.asarray(counts)):
+            return
+        if n_depths == len(_DEPTHS) and (game == _GAMES[0] or time.perf_counter() - began > _SECONDS / 4):
+            # From here on games are played no further than to where fewest of them agree.
+            n_depths = _most_spread(keys, np.asarray(counts), game) + 1
+        with nogil:
+            memcpy(state, position.state, ops.state_size)
+            next_depth = step = 0
+            seat = ops.turn(tables, state)
+            while seat != TERMINAL and next_depth < n_depths:
+                if step == depths[next_depth]:
+                    seen[next_depth, counts[next_depth]] = ops.state_key(tables, state)
+                    counts[next_depth] += 1
+                    next_depth += 1
+                if seat == CHANCE:
+                    ops.apply(tables, state, ops.sample(tables, state, &rng))
+                else:
+                    ops.apply(tables, state, ids[rng_below(&rng, ops.legal(tables, state, ids))])
+                step += 1
+                seat = ops.turn(tables, state)
+    _is_settled(position, most_states, what, keys, np.asarray(counts))
+
+
+def _most_spread(keys, counts, games):
+    """The first depth, of those that most games come to, at which the fewest states were met twice; two
+    further, where there are, since more games will meet some twice there, too."""
+    repeated = [n - len(np.unique(keys[i, :n])) for i, n in enumerate(counts.tolist()) if 2 * n >= games]
+    return min(int(np.argmin(repeated)) + 2, len(repeated) - 1) if repeated else 0
+
+
+def _is_settled(Position position, most_states, what, keys, counts):
+    """Raise where there are too many states; else whether more games could hardly show that."""
+    odds = _ODDS / len(_GAMES) / len(counts)
+    settled = True
+    for i, n in enumerate(counts.tolist()):
+        if n < 2 or 2 * n < counts.max():     # games that had ended, or are no longer played so far
+            continue
+        _, repeats = np.unique(keys[i, :n], return_counts=True)
+        agreeing, pairs = int((repeats * (repeats - 1) // 2).sum()), n * (n - 1) / 2
+        # The largest mean that would show so few agreeing pairs, and the least that would show so many (Poisson).
+        states = pairs / (float(chi2.ppf(1 - odds, 2 * (agreeing + 1))) / 2)
+        if states > most_states:
+            raise TooLargeError(
+                f"{position.rules.name}: it has more than {states:.2g} states: of {n} random games only {agreeing} "
+                f"pairs are in one state after {_DEPTHS[i]} steps. At most {most_states:.3g} fit ({what}): use mcts or "
+                "a smaller scenario")
+        settled = settled and agreeing > 0 and pairs / (float(chi2.ppf(odds, 2 * agreeing)) / 2) < most_states
+    return settled

@@ -32,6 +32,7 @@ from solvers.stopping cimport look_up
 
 from engine_ext.errors import SpecError, TooLargeError, UnsuitableGameError
 from solvers.contract import ActionStats, Parameter, SearchResult, SolverSpec
+from solvers.state_table import require_room
 
 cdef enum:
     SWEEP_LIMIT = 1000000       # sweeps of one component
@@ -135,6 +136,10 @@ cdef class Graph:
     cdef int64_t bytes_used(self) noexcept nogil:
         """Memory for what is listed so far, with everything that solving adds."""
         return self.table.n_states * (self.table.size + 8 + 8 + 8 + 1 + 8 * self.n_values + 24) + self.n_steps * 16
+
+    cdef double most_states(self):
+        """How many states fit, if each had one step."""
+        return <double>self.max_bytes / (self.table.size + 49 + 8 * self.n_values + 16)
 
     cdef int enumerate_from(self, Position position) except -1:
         cdef bint fresh
@@ -530,6 +535,7 @@ class ValueIterationSearcher:
 
 cdef _solve(Position position, parameters):
     cdef Graph graph = Graph(position, <int64_t>parameters["max_mb"] << 20)
+    require_room(position, graph.most_states(), f"max_mb={parameters['max_mb']}")
     graph.enumerate_from(position)
     graph.cut()
     graph.rearrange()

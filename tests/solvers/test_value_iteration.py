@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 import games
 from engine_ext.errors import TooLargeError, UnsuitableGameError
+from solvers import state_table
 from solvers.expectimax import ExpectimaxSearcher
 from solvers.specs import make_searcher
+from solvers.state_table import require_room
 from solvers.value_iteration import ValueIterationSearcher
 from tests.reference import exact
 from tests.solvers.random_trees import random_tree
@@ -59,7 +61,7 @@ def test_what_is_refused():
     with pytest.raises(UnsuitableGameError, match=r"hides information.*cfr\+"):
         make_searcher("value_iteration", games.spec("kuhn").make_rules())
     start = games.spec("pig").make_rules().initial_position()
-    with pytest.raises(TooLargeError, match=r"states and .* steps were found, .*max_mb"):
+    with pytest.raises(TooLargeError, match="max_mb"):
         ValueIterationSearcher(max_mb=2).search(start)
 
 
@@ -70,3 +72,25 @@ def test_a_new_start_is_solved_anew():
     early = searcher.search(rules.initial_position())
     assert early.nodes > late.nodes > 0
     assert searcher.search(rules.from_dict({"scores": [5, 5]})).nodes == 0
+
+
+@pytest.mark.parametrize("solver", ["value_iteration", "expectimax"])
+@pytest.mark.parametrize("game", ["pentaquest", "quarriors"])
+def test_games_of_far_too_many_states_are_refused_at_once(solver, game, monkeypatch):
+    """From some thousand random games, of which next to none agree (the birthday problem)."""
+    monkeypatch.setattr(state_table, "_SECONDS", 100.0)  # on a busy machine the games take their time
+    rules = games.spec(game).make_rules()
+    with pytest.raises(TooLargeError, match=rf"{game}: it has more than .* states: of \d+ random games"):
+        make_searcher(solver, rules).search(rules.initial_position(), seed=0)
+
+
+def test_the_bound_on_states_is_below_their_number():
+    """Pig to 20 has few states, and Pentaquest's tiny scenario a known number: a table that holds as many is never
+    refused, one that holds a thousandth of them is."""
+    pig = games.spec("pig").make_rules({"goal": 20})
+    require_room(pig.initial_position(), 2 * 20**3, "for the test")
+    tiny = games.spec("pentaquest").make_rules({"scenario": "tiny"})
+    states = games.spec("pentaquest").scenarios["tiny"].solution["states"]
+    require_room(tiny.initial_position(), states, "for the test")
+    with pytest.raises(TooLargeError, match="for the test"):
+        require_room(tiny.initial_position(), states / 1000, "for the test")
