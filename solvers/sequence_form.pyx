@@ -20,13 +20,14 @@ import time
 
 import numpy as np
 
+cimport cython
 from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 
 from engine_ext.game cimport CHANCE, TERMINAL
 from engine_ext.rng cimport rng_combine
 from solvers.tree cimport NO_SEQUENCE, FlatTree, TreeTables
 
-from engine_ext.errors import UnsuitableGameError
+from engine_ext.errors import ParameterError, UnsuitableGameError
 
 _LEAST_FILL = 1.6   # mean lanes in use below which single terms are smaller and faster than vectors
 _OPEN_TILES = 16    # tiles of one parent run that a group of sets is tried on
@@ -123,68 +124,112 @@ cdef class SequenceForm:
 
     def _fold(self):
         """Sum the terminals by the players' slots, and lay the sums out for each player."""
-        cdef int32_t player, rival
+        cdef int32_t player
         slots, reach = _terminal_slots(self.tree, self.slot_of)
-        utility = self.tree.arrays["utility"]
         for player in range(self.n_players):
-            payoff = reach * utility[:, player]
-            kept = np.flatnonzero(payoff)
             rivals = [rival for rival in range(self.n_players) if rival != player]
-            arrays = self.arrays[player]
-            arrays.update(
+            self.arrays[player].update(
                 class_runs=np.zeros(0, np.int32), class_entries=np.zeros(0, np.int32), run_slot=np.zeros(0, np.int32),
                 column=np.zeros(0, np.int32), entry=np.zeros(0), row_slot=np.zeros(0, np.int32),
                 row_start=np.zeros(1, np.int64), term_slots=np.zeros(0, np.int32), term=np.zeros(0),
             )
-            own = slots[player][kept]
-            others = [slots[rival][kept] for rival in rivals]
-            if len(rivals) == 1 and len(kept):
-                self._lay_out_entries(arrays, own, others[0], payoff[kept])
-            elif len(kept):
-                self._lay_out_terms(arrays, own, others, payoff[kept])
+            if len(rivals) != 1 or not self._lay_out_entries(player, rivals[0], slots, reach):
+                self._lay_out_terms(player, rivals, slots, reach)
 
-    def _lay_out_entries(self, arrays, own, other, payoff):
-        """Two players: vectors of LANES payoffs where lanes fill well, else single terms."""
-        run = own // LANES
-        order = np.lexsort((other, run))
-        run, other, lane, payoff = run[order], other[order], (own % LANES)[order], payoff[order]
-        new = np.flatnonzero((np.diff(run, prepend=-1) != 0) | (np.diff(other, prepend=-1) != 0))
-        index = np.repeat(np.arange(len(new)), np.diff(new, append=len(run)))
-        used = np.bitwise_or.reduceat(1 << lane, new)     # lanes of each entry, as bits
-        n_terms = int(np.array([bin(mask).count("1") for mask in range(1 << LANES)])[used].sum())
-        if n_terms < _LEAST_FILL * len(new):
-            self._lay_out_terms(arrays, run * LANES + lane, [other], payoff)
-            return
-        entry = np.bincount(index * LANES + lane, weights=payoff, minlength=len(new) * LANES).reshape(-1, LANES)
-        entry_run, column = run[new], other[new]
-        # Group the runs by their number of entries.
-        starts = np.flatnonzero(np.diff(entry_run, prepend=-1))
-        sizes = np.diff(starts, append=len(entry_run))
-        by_size = np.argsort(sizes, kind="stable")
-        pick = np.concatenate([np.arange(starts[i], starts[i] + sizes[i]) for i in by_size])
-        entries, runs = np.unique(sizes, return_counts=True)
-        arrays.update(
-            class_runs=runs.astype(np.int32), class_entries=entries.astype(np.int32),
-            run_slot=(entry_run[starts[by_size]] * LANES).astype(np.int32),
-            column=column[pick].astype(np.int32), entry=_aligned(entry[pick].reshape(-1)),
+    @cython.boundscheck(False)   # terminals and their slots come from the tree
+    def _lay_out_entries(self, int32_t player, int32_t rival, list slots, const double[::1] reach):
+        """Two players: vectors of LANES payoffs. Does nothing and returns False where lanes fill badly."""
+        cdef const double[:, ::1] utility = self.tree.arrays["utility"]
+        cdef const int32_t[::1] own = slots[player]
+        cdef const int32_t[::1] other = slots[rival]
+        cdef const int32_t[::1] order = _sorted_by(
+            _sorted_by(_paying(utility, player), other, self.n_slots(rival), 1),
+            own, self.n_slots(player) // LANES, LANES)
+        cdef int64_t n = order.shape[0], i, at, n_entries = 0, n_terms = 0
+        cdef int32_t run, column = -1, last = -1, used = 0, terminal
+        sizes = np.zeros(self.n_slots(player) // LANES, dtype=np.int32)    # entries of each run
+        cdef int32_t[::1] size = sizes
+        for i in range(n):
+            terminal = order[i]
+            run = own[terminal] // LANES
+            if run != last or other[terminal] != column:
+                last, column, used = run, other[terminal], 0
+                n_entries += 1
+                size[run] += 1
+            if not used >> own[terminal] % LANES & 1:
+                used |= 1 << own[terminal] % LANES
+                n_terms += 1
+        if n_terms < _LEAST_FILL * n_entries:
+            return False
+        # The runs by their number of entries.
+        runs = np.flatnonzero(sizes)
+        runs = runs[np.argsort(sizes[runs], kind="stable")]
+        starts = np.zeros(len(sizes), dtype=np.int64)
+        starts[runs] = np.cumsum(sizes[runs], dtype=np.int64) - sizes[runs]
+        columns, entries = np.zeros(n_entries, dtype=np.int32), _aligned_zeros(n_entries * LANES)
+        cdef const int64_t[::1] start = starts
+        cdef int32_t[::1] column_of = columns
+        cdef double[::1] entry = entries
+        last, at = -1, 0
+        for i in range(n):
+            terminal = order[i]
+            run = own[terminal] // LANES
+            if run != last:
+                last, at = run, start[run]
+                column_of[at] = other[terminal]
+            elif other[terminal] != column_of[at]:
+                at += 1
+                column_of[at] = other[terminal]
+            entry[at * LANES + own[terminal] % LANES] += reach[terminal] * utility[terminal, player]
+        lengths, counts = np.unique(sizes[runs], return_counts=True)
+        self.arrays[player].update(
+            class_runs=counts.astype(np.int32), class_entries=lengths.astype(np.int32),
+            run_slot=(runs * LANES).astype(np.int32), column=columns, entry=entries,
         )
+        return True
 
-    def _lay_out_terms(self, arrays, own, others, payoff):
+    @cython.boundscheck(False)   # terminals and their slots come from the tree
+    def _lay_out_terms(self, int32_t player, rivals, list slots, const double[::1] reach):
         """Any number of players: one product a term, terms with the same slots summed."""
-        order = np.lexsort((*others[::-1], own))
-        own, others, payoff = own[order], [other[order] for other in others], payoff[order]
-        changed = np.diff(own, prepend=-1) != 0
-        for other in others:
-            changed |= np.diff(other, prepend=-1) != 0
-        new = np.flatnonzero(changed)
-        rows = np.flatnonzero(np.diff(own[new], prepend=-1))
-        arrays.update(
-            row_slot=own[new][rows].astype(np.int32),
-            row_start=np.append(rows, len(new)).astype(np.int64),
-            term_slots=np.stack([other[new] for other in others], axis=1).astype(np.int32).reshape(-1)
-            if others else np.zeros(0, np.int32),
-            term=np.add.reduceat(payoff, new),
-        )
+        cdef const double[:, ::1] utility = self.tree.arrays["utility"]
+        cdef const int32_t *keys[PLAYER_LIMIT]      # own slots, then the rivals'
+        cdef const int32_t[::1] key
+        cdef int32_t n_keys = 0, q, terminal
+        cdef int64_t i, n_terms = 0, n_rows = 0
+        kept = _paying(utility, player)
+        for rival in reversed(rivals):
+            kept = _sorted_by(kept, slots[rival], self.n_slots(rival), 1)
+        kept = _sorted_by(kept, slots[player], self.n_slots(player), 1)
+        cdef const int32_t[::1] order = kept
+        if order.shape[0] == 0:
+            return
+        for seat in [player, *rivals]:
+            key = slots[seat]
+            keys[n_keys] = &key[0]
+            n_keys += 1
+        for i in range(order.shape[0]):
+            q = _first_difference(keys, n_keys, order[i], order[i - 1]) if i else 0
+            n_terms += q < n_keys
+            n_rows += q == 0
+        terms, places = np.zeros(n_terms), np.zeros((n_terms, n_keys - 1), dtype=np.int32)
+        row_slots, row_starts = np.zeros(n_rows, dtype=np.int32), np.full(n_rows + 1, n_terms, dtype=np.int64)
+        cdef double[::1] term = terms
+        cdef int32_t[:, ::1] place = places
+        cdef int32_t[::1] row_slot = row_slots
+        cdef int64_t[::1] row_start = row_starts
+        cdef int64_t at = -1, row = -1
+        for i in range(order.shape[0]):
+            terminal = order[i]
+            q = _first_difference(keys, n_keys, terminal, order[i - 1]) if i else 0
+            if q < n_keys:
+                at += 1
+                if q == 0:
+                    row += 1
+                    row_slot[row], row_start[row] = keys[0][terminal], at
+                for q in range(1, n_keys):
+                    place[at, q - 1] = keys[q][terminal]
+            term[at] += reach[terminal] * utility[terminal, player]
+        self.arrays[player].update(row_slot=row_slots, row_start=row_starts, term_slots=places.reshape(-1), term=terms)
 
     def _bind(self, int32_t player):
         cdef Side *side = &self.sides[player]
@@ -228,7 +273,10 @@ cdef class SequenceForm:
 
     def vector(self, player, double value=0.0):
         """A new vector over a player's slots, aligned for the kernels, filled with a value."""
-        return _aligned(np.full(self.sides[player].n_slots, value))
+        out = _aligned_zeros(self.sides[player].n_slots)
+        if value:
+            out[:] = value
+        return out
 
     @property
     def fill(self):
@@ -237,29 +285,39 @@ cdef class SequenceForm:
                 for player in range(self.n_players)]
         return tuple(used[player] / max(1, self.sides[player].n_slots - LANES) for player in range(self.n_players))
 
-    def to_slots(self, player, policy):
+    @cython.boundscheck(False)   # lengths are checked, and the indices come from the tree
+    def to_slots(self, int32_t player, policy):
         """A behaviour policy over the tree's sequences, float64[n_sequences], as a player's vector.
         Unused lanes are 0."""
-        out = self.vector(player)
-        own = self._own(player)
-        out[self.slot_of[own]] = np.asarray(policy)[own]
-        return out
+        cdef const TreeTables *t = &self.tree.tables
+        cdef const double[::1] given = np.ascontiguousarray(policy, dtype=np.float64)
+        cdef const int32_t[::1] slot_of = self.slot_of
+        cdef double[::1] out = self.vector(player)
+        cdef int32_t i, s
+        if given.shape[0] != t.n_sequences:
+            raise ParameterError(f"a policy of {given.shape[0]} sequences; {self.tree.name} has {t.n_sequences}")
+        for i in range(t.n_infosets):
+            if t.info_player[i] == player:
+                for s in range(t.info_first[i], t.info_first[i + 1]):
+                    out[slot_of[s]] = given[s]
+        return np.asarray(out)
 
-    def from_slots(self, player, vector, out):
+    def from_slots(self, int32_t player, const double[::1] vector not None, double[::1] out not None):
         """Write a player's vector into `out`, float64[n_sequences], at its sequences."""
-        own = self._own(player)
-        out[own] = vector[self.slot_of[own]]
-
-    def _own(self, player):
-        counts = np.diff(self.tree.arrays["info_first"])
-        return np.flatnonzero(np.repeat(self.tree.arrays["info_player"] == player, counts))
+        cdef const TreeTables *t = &self.tree.tables
+        cdef const int32_t[::1] slot_of = self.slot_of
+        cdef int32_t i, s
+        for i in range(t.n_infosets):
+            if t.info_player[i] == player:
+                for s in range(t.info_first[i], t.info_first[i + 1]):
+                    out[s] = vector[slot_of[s]]
 
     def plan(self, int32_t player, double[::1] policy not None):
         """The plan of a behaviour policy (`to_slots`), a player's vector; the empty sequence's is 1."""
         cdef double[::1] x = self.vector(player)
-        cdef double[::1] ignored = self.vector(player)
         x[:LANES] = 1.0
-        self.kernels.plan(&self.sides[player], 0.0, &policy[0], &x[0], &ignored[0])
+        # With a weight of 0 the sum stays what it is, so that the plan itself can stand in for one.
+        self.kernels.plan(&self.sides[player], 0.0, &policy[0], &x[0], &x[0])
         return np.asarray(x)
 
     def values(self, int32_t player, list plans not None):
@@ -367,11 +425,61 @@ def least_regrets(FlatTree tree not None):
 
 def _aligned(array):
     """A copy whose data begin at a multiple of 64 bytes."""
-    raw = np.zeros(array.nbytes + 64, dtype=np.uint8)
-    start = -raw.ctypes.data % 64
-    out = raw[start:start + array.nbytes].view(array.dtype)
+    out = _aligned_zeros(len(array))
     out[:] = array
     return out
+
+
+def _aligned_zeros(length):
+    """float64[length] whose data begin at a multiple of 64 bytes."""
+    raw = np.zeros(8 * length + 64, dtype=np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start:start + 8 * length].view(np.float64)
+
+
+@cython.boundscheck(False)   # keys are below n_keys, and what is sorted are indices of them
+def _sorted_by(const int32_t[::1] order, const int32_t[::1] key, int64_t n_keys, int32_t divisor):
+    """Indices into `key` by ascending `key // divisor` (below n_keys), otherwise in the order they have.
+
+    A counting sort: beside its result it takes one number a key, where sorting by several keys at once
+    takes several copies of everything.
+    """
+    out = np.zeros(order.shape[0], dtype=np.int32)
+    cdef int64_t[::1] start = np.zeros(n_keys + 1, dtype=np.int64)
+    cdef int32_t[::1] target = out
+    cdef int64_t i
+    cdef int32_t at
+    with nogil:
+        for i in range(order.shape[0]):
+            start[key[order[i]] // divisor + 1] += 1
+        for i in range(n_keys):
+            start[i + 1] += start[i]
+        for i in range(order.shape[0]):
+            at = key[order[i]] // divisor
+            target[start[at]] = order[i]
+            start[at] += 1
+    return out
+
+
+def _paying(const double[:, ::1] utility, int32_t player):
+    """The terminals where a player gets or pays something, int32, ascending."""
+    out = np.zeros(np.count_nonzero(np.asarray(utility)[:, player]), dtype=np.int32)
+    cdef int32_t[::1] kept = out
+    cdef int64_t i, at = 0
+    for i in range(utility.shape[0]):
+        if utility[i, player] != 0.0:
+            kept[at] = <int32_t>i
+            at += 1
+    return out
+
+
+cdef inline int32_t _first_difference(const int32_t **keys, int32_t n_keys, int32_t a, int32_t b) noexcept nogil:
+    """The first of the keys in which two terminals differ; n_keys where there is none."""
+    cdef int32_t q
+    for q in range(n_keys):
+        if keys[q][a] != keys[q][b]:
+            return q
+    return n_keys
 
 
 def _places(FlatTree tree):

@@ -33,9 +33,9 @@ found = {
     "peak_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
     "tree_bytes": tree.n_bytes,
 }
-began = time.perf_counter()
+began = time.process_time()
 solver = CFRSolver(tree, variant="pcfr+")
-found["conversion_seconds"] = time.perf_counter() - began
+found["conversion_seconds"] = time.process_time() - began
 solver.run(1)
 found["exploitability_1"] = solver.exploitability()
 solver.run(iterations - 1)
@@ -62,7 +62,7 @@ def test_ten_million_native_nodes_fit_into_1200_megabytes_and_cfr_runs_on_them()
     """Quarriors' race, whose value is known by another program (games/quarriors/scenarios/race.toml)."""
     found = measure("native", 100)
     assert found["nodes"] > 10_000_000
-    assert found["peak_bytes"] < 1.2e9
+    assert found["peak_bytes"] < found["cfr_peak_bytes"] < 1.2e9
     value = -0.04982726210435405
     assert abs(found["value"][0] - value) <= 2 * found["exploitability"]
     assert found["exploitability"] < found["exploitability_1"] / 10
@@ -76,5 +76,5 @@ def test_ten_million_nodes_of_openspiel_fit_into_1200_megabytes_and_cfr_runs_on_
     assert found["nodes"] == 1 + 25 * (7 * bribes + 12**5) > 10_000_000
     assert found["terminals"] == 25 * 12**5
     assert found["infosets"] == 1 + 25 * bribes + 6 * bribes
-    assert found["peak_bytes"] < 1.2e9
+    assert found["peak_bytes"] < found["cfr_peak_bytes"] < 1.2e9
     assert found["exploitability"] < found["exploitability_1"]
