@@ -28,7 +28,7 @@ import time
 import numpy as np
 
 cimport cython
-from libc.math cimport pow, sqrt
+from libc.math cimport isinf, pow, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
@@ -51,6 +51,7 @@ _KIND = "CFR checkpoint"
 _VERSION = 2
 _RULES = {"cfr": RULE_CFR, "cfr+": RULE_PLUS, "lcfr": RULE_DISCOUNT, "dcfr": RULE_DISCOUNT, "pcfr+": RULE_PREDICT}
 _WEIGHTS = {"cfr": 0.0, "cfr+": 1.0, "lcfr": 1.0, "dcfr": 2.0, "pcfr+": 2.0}   # exponent of t
+_GREATEST_GAMMA = 20.0    # the weights of 10^15 iterations still are numbers
 
 
 cdef inline double power(double t, double exponent, bint by_root) noexcept nogil:
@@ -70,6 +71,11 @@ cdef inline double power(double t, double exponent, bint by_root) noexcept nogil
     return pow(t, exponent)
 
 
+cdef inline double share(double weight) noexcept nogil:
+    """weight / (weight + 1), which is 1 for a weight beyond all numbers."""
+    return 1.0 if isinf(weight) else weight / (weight + 1.0)
+
+
 cdef struct Weights:
     double average          # of this iteration's policies
     double keep_positive    # share kept of positive regrets
@@ -84,16 +90,17 @@ cdef class CFRSolver:
         variant: cfr, cfr+, lcfr, dcfr or pcfr+.
         updates: alternating or simultaneous.
         form: sequence, tree (the node pass), or auto: sequence where the tree has perfect recall.
-        alpha: dcfr: exponent of the discount of positive regrets.
-        beta: dcfr: exponent of the discount of negative regrets.
-        gamma: exponent of t in the average's weights; None for the variant's own.
+        alpha: dcfr: exponent of the discount of positive regrets; so great that t ** alpha is beyond all
+            numbers, nothing is discounted.
+        beta: dcfr: exponent of the discount of negative regrets, likewise.
+        gamma: exponent of t in the average's weights, 0 to 20; None for the variant's own.
         base_only: run the kernels of the base architecture (the same results, slower).
 
     Attributes:
         iterations: iterations done.
 
     Raises:
-        ParameterError: an unknown name.
+        ParameterError: an unknown name, or a number out of range.
         UnsuitableGameError: form is sequence and a player lacks perfect recall, or merged states.
     """
     cdef readonly FlatTree tree
@@ -132,6 +139,10 @@ cdef class CFRSolver:
                 ("form", form, ("auto", "sequence", "tree"))):
             if value not in allowed:
                 raise ParameterError(f"{name} is {value!r}, allowed are {', '.join(allowed)}")
+        if alpha != alpha or beta != beta:
+            raise ParameterError(f"alpha is {alpha} and beta {beta}, both must be numbers")
+        if gamma is not None and not 0 <= gamma <= _GREATEST_GAMMA:
+            raise ParameterError(f"gamma is {gamma}, allowed are 0 to {_GREATEST_GAMMA}")
         self.tree, self.variant, self.updates = tree, variant, updates
         self.alpha, self.beta = (1.0, 1.0) if variant == "lcfr" else (alpha, beta)
         self.gamma = _WEIGHTS[variant] if gamma is None else gamma
@@ -151,10 +162,8 @@ cdef class CFRSolver:
         out.average = power(t, self.gamma, by_root)
         out.keep_positive = out.keep_negative = 1.0
         if self.rule == RULE_DISCOUNT:
-            out.keep_positive = power(t, self.alpha, by_root)
-            out.keep_positive /= out.keep_positive + 1.0
-            out.keep_negative = power(t, self.beta, by_root)
-            out.keep_negative /= out.keep_negative + 1.0
+            out.keep_positive = share(power(t, self.alpha, by_root))
+            out.keep_negative = share(power(t, self.beta, by_root))
         return out
 
     # ---- the sequence form ------------------------------------------------------------------
@@ -421,15 +430,20 @@ def uniform_policy(FlatTree tree not None):
     return np.repeat(1.0 / np.maximum(counts, 1), counts)
 
 
-def normalised(FlatTree tree not None, weights):
+def normalised(FlatTree tree not None, const double[::1] weights):
     """Weights over the sequences scaled to sum to 1 in each information set; uniform where they are 0."""
-    first = tree.arrays["info_first"]
-    counts = np.diff(first)
-    if len(counts) == 0:
-        return np.zeros(0)
-    sums = np.repeat(np.add.reduceat(weights, first[:len(counts)]), counts)
-    uniform = np.repeat(1.0 / counts, counts)
-    return np.where(sums > 0, weights / np.where(sums > 0, sums, 1.0), uniform)
+    cdef const int32_t[::1] first = tree.arrays["info_first"]
+    out = np.zeros(tree.n_sequences)
+    cdef double[::1] policy = out
+    cdef int32_t i, s
+    cdef double total
+    for i in range(tree.n_infosets):
+        total = 0.0
+        for s in range(first[i], first[i + 1]):
+            total += weights[s]
+        for s in range(first[i], first[i + 1]):
+            policy[s] = weights[s] / total if total > 0.0 else 1.0 / <double>(first[i + 1] - first[i])
+    return out
 
 
 # ---- what solvers/specs.py finds -----------------------------------------------------------------
@@ -437,7 +451,7 @@ def normalised(FlatTree tree not None, weights):
 def _parameters(**more):
     return {
         "iterations": Parameter(1000, "iterations to run", low=0),
-        "seconds": Parameter(None, "stop after this much time instead", kind=float, low=0.0),
+        "seconds": Parameter(None, "stop after this much time instead", kind=float, low=1e-6, high=1e8),
         "updates": Parameter("alternating", "who is updated at once", choices=("alternating", "simultaneous")),
         "form": Parameter("auto", "what it runs on: the sequence form or the tree's nodes",
                           choices=("auto", "sequence", "tree"), needs={"sequence": ("perfect_recall",)}),
@@ -466,7 +480,7 @@ SOLVERS = tuple(
         parameters=_parameters(**({
             "alpha": Parameter(1.5, "exponent of the discount of positive regrets"),
             "beta": Parameter(0.0, "exponent of the discount of negative regrets"),
-            "gamma": Parameter(2.0, "exponent of the average's weights", low=0.0),
+            "gamma": Parameter(2.0, "exponent of the average's weights", low=0.0, high=_GREATEST_GAMMA),
         } if name == "dcfr" else {})),
     )
     for name, (summary, source) in _SUMMARIES.items()

@@ -1083,7 +1083,7 @@ def _maker(sampling):
 
 _COMMON = {
     "iterations": Parameter(10_000, "iterations to run, each one walk a player", low=0),
-    "seconds": Parameter(None, "stop after this much time instead", kind=float, low=0.0),
+    "seconds": Parameter(None, "stop after this much time instead", kind=float, low=1e-6, high=1e8),
     "seed": Parameter(0, "of everything random", low=0),
     "megabytes": Parameter(1024, "without a tree: memory of the regret table", low=1, high=16384),
     "when_full": Parameter("uniform", "without a tree: what a full table does to new information sets",
