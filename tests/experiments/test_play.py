@@ -267,3 +267,20 @@ def test_a_whole_game_typed_by_numbers_and_nonsense(game):
     assert session.over
     assert session.verdict().split(".")[0] in " ".join(shown.split())
     assert "Traceback" not in shown
+
+
+def test_names_of_own_cards_are_text_and_not_markup(tmp_path):
+    """A card's name with the terminal's markup in it, unbalanced, on table, menu, odds and in the reference."""
+    name = "[/red]Odd[bold] [link=x]Hag"
+    path = tmp_path / "set.toml"
+    path.write_text(
+        f"set = 'mine'\n[[card]]\nname = '{name.replace('=', ':')}'\nclass = 'Witching Hag'\ncost = 1\nglory = 2\n"
+        "provenance = 'reconstructed'\n"
+    )
+    name = name.replace("=", ":")  # which a name cannot hold
+    session = Session(gametext.load(f"quarriors(data={path},wilds={name})"), 0, ["mcts(simulations=20)"], 5)
+    shown, _ = typed(session, f"about {name[:8]}", "go on", f"capture {name}", "why", "hint", "moves", "look")
+    flat = " ".join(shown.split())
+    assert f"{name}: creature, costs 1" in flat
+    assert f"captured {name} for 1 Quiddity" in flat
+    assert flat.count(name) > 6
