@@ -51,6 +51,32 @@ def test_games_nobody_tuned_for(game, players, capsys):
     assert len(solved(capsys, game, "ismcts(simulations=500)")["value"]) == players
 
 
+def test_strongest_is_told_where_it_falls_back(capsys):
+    """The ladder has no games of OpenSpiel's own."""
+    for game, searcher in (("kuhn_poker", "ismcts"), ("tic_tac_toe", "mcts")):
+        found = solved(capsys, game, "strongest")
+        assert found["solver"] == f"{searcher}(simulations=2000)"
+        assert found["note"] == (
+            f"the ladder has no row for this game; strongest falls back to {searcher}(simulations=2000)"
+        )
+
+
+def test_zero_has_no_sign(capsys):
+    """Rock, paper, scissors from uniform play is worth 0 to both."""
+    code, output, _ = command_line(capsys, "solve", "matrix_rps", "--solver", "cfr(iterations=1)")
+    assert code == 0
+    assert "-0 " not in output + " "
+    assert "+0  +0" in output
+
+
+def test_games_too_wide_for_searchers_are_refused_before_the_tree(capsys):
+    """5,151 ways to share 100 coins among 3 fields; the tree would have their square."""
+    game = "blotto(coins=100,fields=3)"
+    code, _, errors = command_line(capsys, "solve", game, "--solver", "ismcts(simulations=10)")
+    assert code == 2
+    assert "a node has 5151 actions; searchers allow 2048" in errors
+
+
 def test_the_seed_decides(capsys):
     def value(seed):
         return solved(capsys, "pig", "mcts(simulations=200)", "--seed", seed)["value"]

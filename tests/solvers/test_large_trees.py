@@ -78,3 +78,17 @@ def test_ten_million_nodes_of_openspiel_fit_into_1200_megabytes_and_cfr_runs_on_
     assert found["infosets"] == 1 + 25 * bribes + 6 * bribes
     assert found["peak_bytes"] < found["cfr_peak_bytes"] < 1.2e9
     assert found["exploitability"] < found["exploitability_1"]
+
+
+def test_ten_million_nodes_without_hidden_information_keep_no_texts():
+    """Clobber on 2 x 7 fields: no chance, so all nodes but the ends are decisions, each an information set."""
+    script = SCRIPT.partition("began = time.perf_counter()\nsolver")[0] + "print(json.dumps(found))"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "clobber(rows=2,columns=7)", "0"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    print(json.dumps(found, indent=4))
+    assert found["nodes"] > 10_000_000
+    assert found["infosets"] == found["nodes"] - found["terminals"]
+    assert found["peak_bytes"] < 1.2e9
