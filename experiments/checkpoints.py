@@ -99,9 +99,12 @@ def _finish(spec: Spec, solver: Any, keeper: _Keeper) -> None:
     seconds = spec.parameters.get("seconds")
     if seconds is not None:
         while (left_s := seconds - solver.seconds) > 0:
+            before_s = solver.seconds
             # A first iteration may need all the time there is.
             solver.run_for(min(left_s, keeper.pause_s) if solver.iterations else left_s)
             keeper.save()
+            if solver.seconds == before_s:  # a linear program is solved once
+                break
         return
     last = spec.parameters.get("iterations", 1)
     step = 1

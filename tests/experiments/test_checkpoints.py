@@ -68,6 +68,14 @@ def test_seconds_count_from_the_first_start(tmp_path):
     assert second.iterations == first.iterations
 
 
+@pytest.mark.parametrize("solver", ["sequence_form", "sequence_form(seconds=60)"])
+def test_a_linear_program_is_solved_once(tmp_path, capsys, solver):
+    words = "kuhn_poker", "--solver", solver, "--checkpoint", tmp_path / "kept"
+    first = solved(capsys, *words)
+    assert first["exploitability"] < 1e-9
+    assert solved(capsys, *words) == first
+
+
 def test_a_run_is_saved_again_and_again(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoints._Keeper, "left_s", lambda keeper: 0.0)
     spec = specs.parse_spec("cfr(iterations=5)")
