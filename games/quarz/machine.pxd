@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from engine_ext.rng cimport Rng
-from games.quarz.state cimport Frame, State, Tables
+from games.quarz.state cimport State, Tables
 
 cdef int32_t turn(const void *tables, const void *state) noexcept nogil
 cdef int32_t legal(const void *tables, const void *state, int32_t *out) noexcept nogil
@@ -23,8 +23,5 @@ cdef int64_t clock(const void *tables, const void *state) noexcept nogil
 cdef int32_t check(const void *tables, const void *state) noexcept nogil
 cdef int32_t rewind(const void *tables, void *state) noexcept nogil
 
-cdef Frame *push(State *s, int32_t kind, int32_t a, int32_t b, int32_t c) noexcept nogil
-cdef void refresh(const Tables *t, State *s, int32_t m) noexcept nogil
+# Play a state that was written by hand on to its first decision or chance node, as play.pxd's `run`.
 cdef int32_t settle(const Tables *t, State *s, int32_t *out) noexcept nogil
-cdef void view_of(const Tables *t, const State *s, int32_t observer, State *v) noexcept nogil
-cdef int32_t points2(const Tables *t, const State *s, int32_t seat) noexcept nogil

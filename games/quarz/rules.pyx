@@ -1,6 +1,6 @@
 """`QuarzRules`: parameters and data in, the machine's tables out, and what Python needs to know.
 
-machine.pyx holds the rules themselves, state.pxd describes state and frames, README.md the keys of
+machine.pyx names the files of the rules themselves, state.pxd describes state and frames, README.md the keys of
 positions written by hand.
 """
 from libc.stdint cimport int32_t
@@ -11,13 +11,17 @@ from engine_ext.game cimport HIDDEN_INFORMATION, TERMINAL, ZERO_SUM, hash_bytes
 from engine_ext.hexgrid cimport HexBoard
 from engine_ext.position cimport Position, Rules, new_position
 from games.quarz.field cimport rebuild, recount
+from games.quarz.frames cimport push
+from games.quarz.hidden cimport view_of
 from games.quarz.machine cimport (
-    apply, check, clock, estimate, info_bytes, info_key, legal, outcomes, playout, points2, push, refresh, resample,
-    returns, rewind, run_chance, sample, settle, state_key, suggest, turn, view_of,
+    apply, check, clock, estimate, info_bytes, info_key, legal, outcomes, playout, resample, returns, rewind,
+    run_chance, sample, settle, state_key, suggest, turn,
 )
 from games.quarz.moves cimport *
+from games.quarz.rounds cimport points2
 from games.quarz.soundness cimport broken_rule
 from games.quarz.state cimport *
+from games.quarz.tableau cimport refresh
 
 import json
 from pathlib import Path

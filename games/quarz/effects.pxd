@@ -1,0 +1,188 @@
+# cython: language_level=3
+"""What an effect does: those without a choice, and the choices of the others."""
+from libc.stdint cimport int32_t, uint8_t
+
+from engine_ext.bits cimport bit, count_bits
+from games.quarz.attack cimport hit, running_attack
+from games.quarz.effect_options cimport list_targets
+from games.quarz.field cimport beside, rebuild, recount
+from games.quarz.frames cimport push
+from games.quarz.idol cimport exchange, land_idol, place, shoved, take_idol, travel
+from games.quarz.moves cimport *
+from games.quarz.state cimport *
+from games.quarz.tableau cimport add_tokens, cleanse, draw_cards, heal, regenerate, shuffle_in
+
+
+cdef inline void next_effect(const Tables *t, Frame *f) noexcept nogil:
+    f.prog = -1 if t.code[f.prog].last else f.prog + 1
+    f.step = f.f = 0
+    f.g = 0
+
+cdef inline int32_t amount_of(const Effect *e, const Frame *f) noexcept nogil:
+    return f.d if e.amount < 0 else e.amount
+
+cdef inline void run_effect(const Tables *t, State *s, Frame *f) noexcept nogil:
+    """An effect without a choice."""
+    cdef const Effect *e = &t.code[f.prog]
+    cdef int32_t scratch[32]
+    cdef int32_t op = e.op, m = f.a, seat = f.b, context = f.c, n, k, amount = amount_of(e, f)
+    cdef Frame *attack
+    next_effect(t, f)
+    if op == OP_DAMAGE:
+        if context >= 0 and s.at[context] >= 0:
+            hit(s, m, context, amount, STRIKE if beside(t, s, m, context) else SHOOT)
+    elif op == OP_PUSH:
+        if context >= 0 and shoved(t, s, context):
+            if s.idol_by == context:                                        # rule 90, Q51, Q80
+                s.idol_by = -1
+                push(s, K_STRIP, m, context, 1 if beside(t, s, m, context) else 2)
+            else:
+                push(s, K_KO, m, context, 1)
+    elif op == OP_SPLASH:
+        n = list_targets(t, s, m, STRIKE, e.any, scratch)
+        for k in range(n - 1, -1, -1):
+            hit(s, m, scratch[k] - A_TARGET, amount, e.kind)
+    elif op == OP_HEAL:
+        if e.who == WHO_SELF:
+            heal(s, m, amount)
+        else:
+            for k in range(3 * seat, 3 * seat + 3):
+                heal(s, k, amount)
+    elif op == OP_DRAW:
+        draw_cards(s, m, amount)
+    elif op == OP_SHIELD:
+        add_tokens(&s.shield[m], amount)
+    elif op == OP_CLEANSE:
+        cleanse(s, m)
+    elif op == OP_BOOST:
+        s.boost[m] = min(BOOST_CAP, s.boost[m] + amount)
+    elif op == OP_EXTRA:
+        if s.extras < t.extra_limit and s.active == seat:
+            s.extras += 1
+            s.actions += 1
+    elif op == OP_ROLL:
+        push(s, K_ROLL, m, 0, 0)
+    elif op == OP_NEGATE or op == OP_REDUCE:
+        attack = running_attack(s)
+        if attack.kind == K_ATTACK:
+            if op == OP_NEGATE:
+                attack.d = 1
+            else:
+                attack.c = min(100, attack.c + amount)
+
+cdef inline void choose_effect(const Tables *t, State *s, Frame *f, int32_t id) noexcept nogil:
+    """A choice of the running effect is made."""
+    cdef const Effect *e = &t.code[f.prog]
+    cdef int32_t op = e.op, m = f.a, seat = f.b, amount = amount_of(e, f)
+    cdef int32_t target = id - A_TARGET, cell = id - A_CELL, other
+    cdef uint8_t tile
+    if id == A_PASS:
+        next_effect(t, f)
+        return
+    if op == OP_MARCH:
+        other = (id - A_MOVE) // 48
+        f.f |= 1 << other
+        travel(t, s, 3 * seat + other, (id - A_MOVE) % 48)
+        return
+    if op == OP_PUSH and f.step == 0:
+        if id == A_CHOICE:
+            f.step = 2
+        elif s.idol_by == target:
+            next_effect(t, f)
+            if shoved(t, s, target):
+                s.idol_by = -1
+                push(s, K_STRIP, m, target, 1 if beside(t, s, m, target) else 2)
+        else:
+            f.step = 1
+            f.f = target
+        return
+    if op == OP_ROTATE:
+        if f.step == 0:
+            f.step = 1
+            f.f = cell
+            return
+        s.turned[f.f] = id - A_TURN
+        rebuild(t, s)
+        if f.g == 0 and e.amount > 1:
+            f.g = 64 | f.f
+            f.step = 0
+            return
+        next_effect(t, f)
+        return
+    if op == OP_TRADE:
+        if f.step == 0:
+            f.step = 1
+            f.f = cell
+            return
+        other = f.f
+        tile = s.tile[other]
+        s.tile[other] = s.tile[cell]
+        s.tile[cell] = tile
+        tile = s.turned[other]
+        s.turned[other] = s.turned[cell]
+        s.turned[cell] = tile
+        rebuild(t, s)
+        next_effect(t, f)
+        return
+    if op == OP_SWAP_FRIENDS or op == OP_MOVE_ANY:
+        if f.step == 0:
+            f.step = 1
+            f.f = target
+            return
+        other = f.f
+        next_effect(t, f)
+        if op == OP_MOVE_ANY:
+            place(t, s, other, cell)
+            return
+        tile = s.at[target]
+        s.at[target] = s.at[other]
+        s.at[other] = tile
+        recount(t, s, seat)
+        if s.idol_by == target or s.idol_by == other:                       # Q54: the newcomer takes it
+            take_idol(t, s, target if s.idol_by == other else other)
+        return
+    other = f.f
+    cell = id - A_CELL
+    if op == OP_PUSH and f.step == 2:
+        next_effect(t, f)
+        land_idol(t, s, seat, cell)
+        return
+    next_effect(t, f)
+    if op == OP_PUSH:
+        place(t, s, other, cell)
+    elif op == OP_DAMAGE:
+        hit(s, m, target, amount, e.kind)
+    elif op == OP_STUN:
+        add_tokens(&s.stun[target], amount)
+    elif op == OP_POISON:
+        add_tokens(&s.poison[target], amount)
+    elif op == OP_FROST:
+        add_tokens(&s.frost[target], amount)
+    elif op == OP_SAP:
+        push(s, K_SAP, target, min(amount, count_bits(s.hand[target])), 0)
+    elif op == OP_HEAL:
+        heal(s, target, amount)
+    elif op == OP_SHIELD:
+        add_tokens(&s.shield[target], amount)
+    elif op == OP_CLEANSE:
+        cleanse(s, target)
+    elif op == OP_MOVE:
+        travel(t, s, 3 * seat + (id - A_MOVE) // 48, (id - A_MOVE) % 48)
+    elif op == OP_SWAP:
+        exchange(t, s, m, target)
+    elif op == OP_TRAP:
+        s.traps[seat] |= bit(cell)
+    elif op == OP_JUMP:
+        travel(t, s, m, cell)
+    elif op == OP_RECOVER:
+        s.pile[m] &= ~(1 << (id - A_CARD))
+        s.hand[m] |= 1 << (id - A_CARD)
+        s.known[m] |= 1 << (id - A_CARD)
+    elif op == OP_ATTACK:
+        push(s, K_ATTACK, m, target, 0)
+    elif op == OP_CHOOSE_OWN:
+        f.a = target
+    elif op == OP_REGENERATE:
+        regenerate(s, m)
+        if id == A_CHOICE + 1:
+            shuffle_in(s, m)

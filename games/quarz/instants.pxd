@@ -1,0 +1,66 @@
+# cython: language_level=3
+"""Instants: cards played in answer to something, and the windows that ask for them (rules 37, 38, 87)."""
+from libc.stdint cimport int32_t, uint64_t
+
+from engine_ext.bits cimport pop_bit
+from games.quarz.effect_options cimport prog_possible
+from games.quarz.field cimport beside
+from games.quarz.frames cimport card_of, owner, push_prog, tableau
+from games.quarz.moves cimport *
+from games.quarz.state cimport *
+from games.quarz.tableau cimport leave_hand, pay
+
+
+cdef inline bint instant_fits(const Tables *t, const State *s, int32_t m, int32_t card, int32_t trigger,
+                              int32_t context, int32_t subject) noexcept nogil:
+    """Rules 37, 38, 87: the condition holds, energy and reaction tokens are there; the monster may be at
+    rest; there is something to do (Q77)."""
+    cdef const Card *c = card_of(t, s, m, card)
+    if s.pool[m] < max(1, c.cost) or s.reactions[owner(m)] < c.reactions:
+        return False
+    if (trigger == TRIGGER_ATTACKED or trigger == TRIGGER_HURT) and m != subject and not c.mob_scope:
+        return False
+    if trigger == TRIGGER_ARRIVED and not beside(t, s, m, context):
+        return False
+    return prog_possible(t, s, c.prog, m, owner(m), card)
+
+cdef inline int32_t list_instants(const Tables *t, const State *s, int32_t seat, int32_t trigger, int32_t context,
+                                  int32_t subject, int32_t *out) noexcept nogil:
+    cdef int32_t k, m, card, n = 0
+    cdef uint64_t cards
+    for k in range(3):
+        m = 3 * seat + k
+        if s.at[m] < 0:
+            continue
+        cards = s.hand[m] & tableau(t, s, m).instants[trigger]
+        while cards:
+            card = pop_bit(&cards)
+            if instant_fits(t, s, m, card, trigger, context, subject):
+                out[n] = A_REACT + 13 * k + card
+                n += 1
+    return n
+
+cdef inline int32_t window_seat(const Tables *t, const State *s, const Frame *f) noexcept nogil:
+    """Whom a window asks now, -1 when all have been asked (Q78)."""
+    cdef int32_t i = 0
+    if f.a == TRIGGER_ARRIVED:
+        if f.d == t.players - 1:
+            return -1
+        while s.order[i] != owner(f.c):
+            i += 1
+        return s.order[(i + 1 + f.d) % t.players]
+    return owner(f.c) if f.d == 0 else -1
+
+cdef inline void play_card(const Tables *t, State *s, int32_t m, int32_t card, int32_t prog, int32_t cost,
+                           int32_t context) noexcept nogil:
+    """Rules 84, 87: pay, show, resolve; the card reaches the discard afterwards."""
+    pay(s, m, cost)
+    leave_hand(t, s, m, card)
+    s.table[m] |= 1 << card
+    push_prog(s, prog, m, owner(m), context, card)
+
+cdef inline void react(const Tables *t, State *s, int32_t seat, int32_t id, int32_t context) noexcept nogil:
+    cdef int32_t m = 3 * seat + (id - A_REACT) // 13, card = (id - A_REACT) % 13
+    cdef const Card *c = card_of(t, s, m, card)
+    s.reactions[seat] -= c.reactions
+    play_card(t, s, m, card, c.prog, c.cost, context)

@@ -1,0 +1,172 @@
+# cython: language_level=3
+"""The frames that go on by themselves, and those that ask in vain."""
+from libc.stdint cimport int32_t
+
+from engine_ext.game cimport CHANCE
+from games.quarz.attack cimport attack_damage, block_limit, guards, hit, own_kind, reaches, strike_down
+from games.quarz.effect_options cimport asks
+from games.quarz.effects cimport next_effect, run_effect
+from games.quarz.frames cimport owner, pop, push, top
+from games.quarz.idol cimport land_strike
+from games.quarz.instants cimport list_instants, window_seat
+from games.quarz.rounds cimport ask_favors, finish_turn, reveal, start_turn
+from games.quarz.set_up cimport set_up
+from games.quarz.state cimport *
+
+
+cdef inline bint proceed(const Tables *t, State *s) noexcept nogil:
+    """Let the top frame go on by itself; False when it waits for a decision or chance (`s.actor`)."""
+    cdef Frame *f = top(s)
+    cdef int32_t kind = f.kind, seat, i, n
+    cdef int32_t scratch[64]
+    if kind == K_PROG:
+        if f.prog < 0:
+            if f.e >= 0:
+                s.table[f.a] &= ~(1 << f.e)
+                s.pile[f.a] |= 1 << f.e
+            pop(s)
+            return True
+        if not asks(&t.code[f.prog]):
+            run_effect(t, s, f)
+            return True
+        s.actor = f.b
+        return False
+    if kind == K_ACTION:
+        if s.actions <= 0:
+            pop(s)
+            return True
+        s.actor = f.b
+        return False
+    if kind == K_WINDOW:
+        seat = window_seat(t, s, f)
+        if seat < 0 or (f.a == TRIGGER_ATTACKED and s.stack[s.depth - 2].d):
+            pop(s)
+            return True
+        if list_instants(t, s, seat, f.a, f.b, f.c, scratch) == 0:
+            f.d += 1
+            return True
+        s.actor = seat
+        return False
+    if kind == K_BONUS:
+        s.actor = owner(f.a)
+        return False
+    if kind == K_HIT:
+        if f.step == 0:
+            i = min(s.shield[f.b], f.c)
+            s.shield[f.b] -= i
+            f.c -= i
+            f.step = 1
+            if f.c == 0:
+                pop(s)
+            return True
+        if f.step == 2:
+            return strike_down(t, s)
+        for i in range(3 * owner(f.b), 3 * owner(f.b) + 3):
+            if s.powers[i] & LIVING_SHIELD and guards(t, s, i, f.b, f.a):
+                s.actor = owner(f.b)
+                return False
+        f.step = 2
+        return True
+    if kind == K_ATTACK:
+        f.step += 1
+        if f.step == 1:
+            if s.depth < WINDOW_DEPTH:
+                push(s, K_WINDOW, TRIGGER_ATTACKED, f.a, f.b)
+            return True
+        n = max(0, attack_damage(t, s, f.a) - f.c)
+        if f.step == 2:
+            if f.d or n == 0 or not reaches(t, s, f.a, f.b, own_kind(t, s, f.a)):   # rules 66, 70
+                pop(s)
+                return True
+            i = min(n, block_limit(t, s, f.b))
+            push(s, K_BLOCK, f.b, i, 0)
+            return True
+        seat, i, n = f.a, f.b, n - f.e
+        pop(s)
+        hit(s, seat, i, n, own_kind(t, s, seat))
+        return True
+    if kind == K_BLOCK:
+        if f.b <= 0:
+            pop(s)
+            return True
+        s.actor = owner(f.a)
+        return False
+    if kind == K_DRAW or kind == K_SAP or kind == K_ROLL or kind == K_TIME or kind == K_SHRINE_CARD:
+        s.actor = CHANCE
+        return False
+    if kind == K_KO or kind == K_STRIP or kind == K_THROW:
+        s.actor = owner(f.a)
+        return False
+    if kind == K_MARCH:
+        if f.d == 7:
+            pop(s)
+            return True
+        s.actor = f.b
+        return False
+    if kind == K_TURN:
+        f.step += 1
+        seat = s.active
+        if f.step == 1:
+            start_turn(t, s, seat)
+            if t.take_back[s.favor[seat]]:                                  # rule 31, Q6
+                s.favor_hand[seat] = t.favor_mask
+            push(s, K_FAVOR_ACTION, 0, seat, 0)
+        elif f.step == 2:
+            push(s, K_ACTION, 0, seat, 0)
+        elif f.step == 3:
+            push(s, K_HAND_LIMIT, 0, seat, 0)
+        else:
+            pop(s)
+            finish_turn(t, s)
+        return True
+    if kind == K_FAVOR_ACTION or kind == K_HAND_LIMIT or kind == K_FAVOR or kind == K_SLOT:
+        s.actor = f.b
+        return False
+    if kind == K_TURNS:
+        if f.a == t.players:
+            f.kind, f.a = K_ROUND, 0
+            return True
+        s.active = s.order[f.a]
+        f.a += 1
+        push(s, K_TURN, 0, 0, 0)
+        return True
+    if kind == K_ROUND:
+        f.kind = K_REVEAL
+        ask_favors(t, s)
+        return True
+    if kind == K_REVEAL:
+        reveal(t, s, f)
+        return True
+    if kind == K_SETUP:
+        set_up(t, s, f)
+        return True
+    if kind == K_TILE:
+        if f.a == t.n_modifiable:
+            pop(s)
+            return True
+        # rule 19: the last player begins, then counterclockwise
+        f.b = (t.players - 1 - f.a % t.players) if t.placing == 2 else 0
+        s.actor = f.b if t.placing == 2 and f.step else CHANCE
+        return False
+    s.actor = f.b if t.draft == 2 else CHANCE                               # K_MOB, K_CAMP, K_LEAVE
+    return False
+
+cdef inline void skip(const Tables *t, State *s) noexcept nogil:
+    """The top frame asks for a choice and there is none."""
+    cdef Frame *f = top(s)
+    cdef Frame old = f[0]
+    if f.kind == K_PROG:
+        next_effect(t, f)
+    elif f.kind == K_HIT:
+        f.step = 2
+    elif f.kind == K_STRIP:                                                 # rule 72, Q51
+        pop(s)
+        if old.c == 0 or old.c == 3:
+            land_strike(t, s, old.a)
+        else:
+            s.idol_by = old.b
+    elif f.kind == K_THROW:
+        pop(s)
+        s.idol_by = old.b
+    else:
+        pop(s)
