@@ -24,7 +24,7 @@ cdef inline int32_t amount_of(const Effect *e, const Frame *f) noexcept nogil:
 cdef inline void run_effect(const Tables *t, State *s, Frame *f) noexcept nogil:
     """An effect without a choice."""
     cdef const Effect *e = &t.code[f.prog]
-    cdef int32_t scratch[32]
+    cdef int32_t targets[MONSTERS]
     cdef int32_t op = e.op, m = f.a, seat = f.b, context = f.c, n, k, amount = amount_of(e, f)
     cdef Frame *attack
     next_effect(t, f)
@@ -39,9 +39,9 @@ cdef inline void run_effect(const Tables *t, State *s, Frame *f) noexcept nogil:
             else:
                 push(s, K_KO, m, context, 1)
     elif op == OP_SPLASH:
-        n = list_targets(t, s, m, STRIKE, e.any, scratch)
+        n = list_targets(t, s, m, STRIKE, e.any, targets)
         for k in range(n - 1, -1, -1):
-            hit(s, m, scratch[k] - A_TARGET, amount, e.kind)
+            hit(s, m, targets[k] - A_TARGET, amount, e.kind)
     elif op == OP_HEAL:
         if e.who == WHO_SELF:
             heal(s, m, amount)
@@ -70,87 +70,108 @@ cdef inline void run_effect(const Tables *t, State *s, Frame *f) noexcept nogil:
             else:
                 attack.c = min(100, attack.c + amount)
 
+cdef inline void choose_push(const Tables *t, State *s, Frame *f, int32_t id) noexcept nogil:
+    """Whom, then where to; with Crystal Throw the idol instead (rules 89, 107). A carrier is displaced
+    by the frame that decides what becomes of the idol (rule 90, Q51, Q80)."""
+    cdef int32_t m = f.a, moved = f.f, step = f.step, target = id - A_TARGET
+    if step == 0 and id == A_CHOICE:
+        f.step = 2
+    elif step == 0 and s.idol_by != target:
+        f.step = 1
+        f.f = target
+    else:
+        next_effect(t, f)
+        if step == 0:
+            if shoved(t, s, target):
+                s.idol_by = -1
+                push(s, K_STRIP, m, target, 1 if beside(t, s, m, target) else 2)
+        elif step == 1:
+            place(t, s, moved, id - A_CELL)
+        else:
+            land_idol(t, s, f.b, id - A_CELL)
+
+cdef inline void choose_rotation(const Tables *t, State *s, Frame *f, int32_t id) noexcept nogil:
+    """A tile, then how it is to lie; an effect on two tiles goes on with another one."""
+    if f.step == 0:
+        f.step = 1
+        f.f = id - A_CELL
+        return
+    s.turned[f.f] = id - A_TURN
+    rebuild(t, s)
+    if f.g == 0 and t.code[f.prog].amount > 1:
+        f.g = 64 | f.f
+        f.step = 0
+    else:
+        next_effect(t, f)
+
+cdef inline void choose_trade(const Tables *t, State *s, Frame *f, int32_t cell) noexcept nogil:
+    """Two tiles change places."""
+    cdef int32_t other = f.f
+    if f.step == 0:
+        f.step = 1
+        f.f = cell
+        return
+    s.tile[other], s.tile[cell] = s.tile[cell], s.tile[other]
+    s.turned[other], s.turned[cell] = s.turned[cell], s.turned[other]
+    rebuild(t, s)
+    next_effect(t, f)
+
+cdef inline void choose_friend_swap(const Tables *t, State *s, Frame *f, int32_t m) noexcept nogil:
+    """Two monsters of the mob change places."""
+    cdef int32_t other = f.f
+    if f.step == 0:
+        f.step = 1
+        f.f = m
+        return
+    next_effect(t, f)
+    s.at[m], s.at[other] = s.at[other], s.at[m]
+    recount(t, s, f.b)
+    if s.idol_by == m:                                                      # Q54: the newcomer takes it
+        take_idol(t, s, other)
+    elif s.idol_by == other:
+        take_idol(t, s, m)
+
+cdef inline void choose_any_move(const Tables *t, State *s, Frame *f, int32_t id) noexcept nogil:
+    """Whom, then where to (rule 116)."""
+    cdef int32_t moved = f.f
+    if f.step == 0:
+        f.step = 1
+        f.f = id - A_TARGET
+        return
+    next_effect(t, f)
+    place(t, s, moved, id - A_CELL)
+
 cdef inline void choose_effect(const Tables *t, State *s, Frame *f, int32_t id) noexcept nogil:
-    """A choice of the running effect is made."""
+    """A choice of the running effect is made. Those of several steps and the march stay on the effect,
+    the others go on to the next."""
     cdef const Effect *e = &t.code[f.prog]
     cdef int32_t op = e.op, m = f.a, seat = f.b, amount = amount_of(e, f)
-    cdef int32_t target = id - A_TARGET, cell = id - A_CELL, other
-    cdef uint8_t tile
+    cdef int32_t target = id - A_TARGET, cell = id - A_CELL, k
     if id == A_PASS:
         next_effect(t, f)
         return
     if op == OP_MARCH:
-        other = (id - A_MOVE) // 48
-        f.f |= 1 << other
-        travel(t, s, 3 * seat + other, (id - A_MOVE) % 48)
+        k = (id - A_MOVE) // 48
+        f.f |= 1 << k
+        travel(t, s, 3 * seat + k, (id - A_MOVE) % 48)
         return
-    if op == OP_PUSH and f.step == 0:
-        if id == A_CHOICE:
-            f.step = 2
-        elif s.idol_by == target:
-            next_effect(t, f)
-            if shoved(t, s, target):
-                s.idol_by = -1
-                push(s, K_STRIP, m, target, 1 if beside(t, s, m, target) else 2)
-        else:
-            f.step = 1
-            f.f = target
+    if op == OP_PUSH:
+        choose_push(t, s, f, id)
         return
     if op == OP_ROTATE:
-        if f.step == 0:
-            f.step = 1
-            f.f = cell
-            return
-        s.turned[f.f] = id - A_TURN
-        rebuild(t, s)
-        if f.g == 0 and e.amount > 1:
-            f.g = 64 | f.f
-            f.step = 0
-            return
-        next_effect(t, f)
+        choose_rotation(t, s, f, id)
         return
     if op == OP_TRADE:
-        if f.step == 0:
-            f.step = 1
-            f.f = cell
-            return
-        other = f.f
-        tile = s.tile[other]
-        s.tile[other] = s.tile[cell]
-        s.tile[cell] = tile
-        tile = s.turned[other]
-        s.turned[other] = s.turned[cell]
-        s.turned[cell] = tile
-        rebuild(t, s)
-        next_effect(t, f)
+        choose_trade(t, s, f, cell)
         return
-    if op == OP_SWAP_FRIENDS or op == OP_MOVE_ANY:
-        if f.step == 0:
-            f.step = 1
-            f.f = target
-            return
-        other = f.f
-        next_effect(t, f)
-        if op == OP_MOVE_ANY:
-            place(t, s, other, cell)
-            return
-        tile = s.at[target]
-        s.at[target] = s.at[other]
-        s.at[other] = tile
-        recount(t, s, seat)
-        if s.idol_by == target or s.idol_by == other:                       # Q54: the newcomer takes it
-            take_idol(t, s, target if s.idol_by == other else other)
+    if op == OP_SWAP_FRIENDS:
+        choose_friend_swap(t, s, f, target)
         return
-    other = f.f
-    cell = id - A_CELL
-    if op == OP_PUSH and f.step == 2:
-        next_effect(t, f)
-        land_idol(t, s, seat, cell)
+    if op == OP_MOVE_ANY:
+        choose_any_move(t, s, f, id)
         return
     next_effect(t, f)
-    if op == OP_PUSH:
-        place(t, s, other, cell)
-    elif op == OP_DAMAGE:
+    if op == OP_DAMAGE:
         hit(s, m, target, amount, e.kind)
     elif op == OP_STUN:
         add_tokens(&s.stun[target], amount)

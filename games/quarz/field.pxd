@@ -10,7 +10,7 @@ from engine_ext.bits cimport bit, has_bit
 from engine_ext.hexgrid cimport (
     HEX_CLIMB, HEX_SPINE, HEX_STRICT, HEX_SWIM, HexMover, hex_flood, hex_linked, hex_put_tiles, hex_sight,
 )
-from games.quarz.state cimport SHARP_EYES, WALL_SHOT, WALL_STEP, Global, State, Tables
+from games.quarz.state cimport CELLS, SHARP_EYES, WALL_SHOT, WALL_STEP, Global, State, Tables
 
 
 cdef inline const Global *modifiers(const Tables *t, const State *s) noexcept nogil:
@@ -29,8 +29,8 @@ cdef inline int32_t frozen(const Tables *t, const State *s) noexcept nogil:
 cdef inline void rebuild(const Tables *t, State *s) noexcept nogil:
     """Recompute the edges and what is solid from tiles and floes (Q32, rule 123)."""
     cdef int32_t c
-    cdef uint8_t water[64]
-    cdef uint8_t crystal[64]
+    cdef uint8_t water[CELLS]
+    cdef uint8_t crystal[CELLS]
     s.solid = t.impassable_mask & ~s.melted
     for c in range(t.grid.n_cells):
         water[c] = t.water[s.tile[c] - 1][s.turned[c]] if s.tile[c] else 0

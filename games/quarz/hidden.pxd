@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memset
 
 from engine_ext.bits cimport bit, count_bits, lowest_bit, pop_bit
+from engine_ext.debug cimport QUANDARY_CHECK
 from engine_ext.rng cimport Rng, rng_below
 from games.quarz.frames cimport owner
 from games.quarz.state cimport *
@@ -59,15 +60,16 @@ cdef inline void redeal(const Tables *t, State *s, int32_t m, Rng *rng) noexcept
     """
     cdef uint64_t pool = (s.hand[m] | s.deck[m]) & ~s.known[m]
     cdef uint64_t eligible, chain = 0
-    cdef int32_t drawn_in[64]
+    cdef int32_t drawn_in[EPOCH_LIMIT + 1]
     cdef int32_t e, card, k, _k, under_way = 0, coming = 0, frame = -1
     for k in range(s.depth):
         if s.stack[k].kind == K_DRAW and s.stack[k].a == m and s.stack[k].d:
             frame, under_way, coming = k, s.stack[k].d, s.stack[k].b
+    QUANDARY_CHECK(s.epoch[m] <= EPOCH_LIMIT, "quarz: more epochs than there is room for")
     memset(drawn_in, 0, sizeof(drawn_in))
     for card in range(CARDS):
         if (s.hand[m] & ~s.known[m]) >> card & 1:
-            drawn_in[min(63, <int32_t>s.drawn[m][card])] += 1
+            drawn_in[s.drawn[m][card]] += 1
     drawn_in[s.epoch[m]] -= under_way
     s.deck[m] = pool
     s.hand[m] = s.known[m]

@@ -42,8 +42,8 @@ cdef int32_t outcomes(const void *tables, const void *state, int32_t *ids, doubl
     return list_outcomes(<const Tables *>tables, <const State *>state, ids, probs)
 
 cdef int32_t sample(const void *tables, const void *state, Rng *rng) noexcept nogil:
-    cdef int32_t ids[64]
-    cdef double probs[64]
+    cdef int32_t ids[N_OUTCOMES]
+    cdef double probs[N_OUTCOMES]
     cdef int32_t i, n = list_outcomes(<const Tables *>tables, <const State *>state, ids, probs)
     cdef double u = rng_double(rng)
     for i in range(n - 1):
@@ -53,12 +53,12 @@ cdef int32_t sample(const void *tables, const void *state, Rng *rng) noexcept no
     return ids[n - 1]
 
 cdef void apply(const void *tables, void *state, int32_t id) noexcept nogil:
-    cdef int32_t scratch[512]
+    cdef int32_t scratch[N_ACTIONS]
     step(<const Tables *>tables, <State *>state, id, scratch)
 
 cdef int32_t run_chance(const void *tables, void *state, Rng *rng) noexcept nogil:
     cdef State *s = <State *>state
-    cdef int32_t scratch[512]
+    cdef int32_t scratch[N_ACTIONS]
     cdef int32_t steps = 0
     while s.actor == CHANCE:
         step(<const Tables *>tables, s, sample(tables, s, rng), scratch)
@@ -68,7 +68,7 @@ cdef int32_t run_chance(const void *tables, void *state, Rng *rng) noexcept nogi
 cdef int64_t playout(const void *tables, void *state, Rng *rng) noexcept nogil:
     cdef const Tables *t = <const Tables *>tables
     cdef State *s = <State *>state
-    cdef int32_t choices[512]
+    cdef int32_t choices[N_ACTIONS]
     cdef int32_t n
     cdef int64_t steps = 0
     if s.actor >= 0:
@@ -119,7 +119,7 @@ cdef void resample(const void *tables, void *state, int32_t observer, Rng *rng) 
     cdef const Tables *t = <const Tables *>tables
     cdef State *s = <State *>state
     cdef State origin
-    cdef int32_t scratch[512]
+    cdef int32_t scratch[N_ACTIONS]
     cdef int32_t _attempt, m, i
     cdef bint choosing = False
     cdef uint64_t cards
@@ -149,7 +149,7 @@ cdef int32_t rewind(const void *tables, void *state) noexcept nogil:
     has nothing to decide, and plays it again at once."""
     cdef const Tables *t = <const Tables *>tables
     cdef State *s = <State *>state
-    cdef int32_t scratch[512]
+    cdef int32_t scratch[N_ACTIONS]
     cdef int32_t i, taken_back = 0
     if s.actor < 0 or top(s).kind != K_FAVOR:
         return -1
@@ -174,7 +174,7 @@ cdef int32_t suggest(const void *tables, const void *state, Rng *rng) noexcept n
     a known favor card is a weak one."""
     cdef const Tables *t = <const Tables *>tables
     cdef const State *s = <const State *>state
-    cdef int32_t choices[512]
+    cdef int32_t choices[N_ACTIONS]
     cdef int32_t i, best = 0, ties = 1, n = list_choices(t, s, choices)
     cdef double value, highest = -1e9
     for i in range(n):

@@ -24,7 +24,7 @@ cdef inline void see_choice(const Tables *t, State *s, int32_t id) noexcept nogi
 cdef inline int32_t run(const Tables *t, State *s, int32_t *out) noexcept nogil:
     """Go on to the next decision or chance node with at least two branches, or to the end.
     Returns the number of choices, which stand in `out`; at chance nodes and at the end 0."""
-    cdef double probs[64]
+    cdef double probs[N_OUTCOMES]
     cdef int32_t n
     while s.actor != TERMINAL:
         if proceed(t, s):

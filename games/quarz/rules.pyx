@@ -361,7 +361,7 @@ cdef class QuarzRules(Rules):
 
     cdef void write_start(self, void *state) noexcept:
         cdef State *s = <State *>state
-        cdef int32_t scratch[512]
+        cdef int32_t scratch[N_ACTIONS]
         self._clear(s)
         push(s, K_SETUP, 0, 0, 0)
         settle(&self.data, s, scratch)
@@ -538,7 +538,7 @@ cdef class QuarzRules(Rules):
         cdef Position made = new_position(self, self.start) if self.start != NULL else None
         cdef State *s = <State *>made.state
         cdef Tables *t = &self.data
-        cdef int32_t scratch[512]
+        cdef int32_t scratch[N_ACTIONS]
         cdef int32_t k, rule
         _check_shapes(position)
         for key in ("recall", "epochs"):
@@ -929,7 +929,7 @@ cdef class QuarzRules(Rules):
         try:
             for m in range(3 * t.players):
                 epoch, birth, drawn, known = epochs[m]
-                s.epoch[m] = self._int(f"epochs[{m}]", epoch, 0, 60)
+                s.epoch[m] = self._int(f"epochs[{m}]", epoch, 0, EPOCH_LIMIT)
                 s.known[m] = 0
                 for k in range(CARDS):
                     s.birth[m][k] = self._int(f"epochs[{m}]", birth[k], 0, epoch)

@@ -25,6 +25,7 @@ cdef enum:
     TOKEN_CAP = 3            # most tokens of a kind on a monster, and traps of a mob
     BOOST_CAP = 60           # most bonus damage of a turn
     TRAP_LOSS = 2            # energy a rabbit trap costs
+    EPOCH_LIMIT = 60         # the highest epoch of a draw pile; then they are numbered afresh
     CODE_LIMIT = 1024        # instructions of all effect lists
     ALL_CARDS = (1 << CARDS) - 1
     ULTIMATE = 1             # bit of card 0

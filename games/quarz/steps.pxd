@@ -9,16 +9,75 @@ from games.quarz.effects cimport next_effect, run_effect
 from games.quarz.frames cimport owner, pop, push, top
 from games.quarz.idol cimport land_strike
 from games.quarz.instants cimport list_instants, window_seat
+from games.quarz.moves cimport *
 from games.quarz.rounds cimport ask_favors, finish_turn, reveal, start_turn
 from games.quarz.set_up cimport set_up
 from games.quarz.state cimport *
 
 
+cdef inline bint proceed_hit(const Tables *t, State *s, Frame *f) noexcept nogil:
+    """Damage on its way: shield tokens, then Living Shield (rule 106), then the loss. Waits only where
+    a neighbour can take the hit."""
+    cdef int32_t m, shields
+    if f.step == 2:
+        return strike_down(t, s)
+    if f.step == 0:
+        shields = min(s.shield[f.b], f.c)
+        s.shield[f.b] -= shields
+        f.c -= shields
+        f.step = 1
+        if f.c == 0:
+            pop(s)
+        return True
+    for m in range(3 * owner(f.b), 3 * owner(f.b) + 3):
+        if s.powers[m] & LIVING_SHIELD and guards(t, s, m, f.b, f.a):
+            s.actor = owner(f.b)
+            return False
+    f.step = 2
+    return True
+
+cdef inline void proceed_attack(const Tables *t, State *s, Frame *f) noexcept nogil:
+    """First the instants that answer an attack, then blocks, then what is left of it as a hit."""
+    cdef int32_t attacker = f.a, target = f.b, kind, damage
+    f.step += 1
+    if f.step == 1:
+        if s.depth < WINDOW_DEPTH:
+            push(s, K_WINDOW, TRIGGER_ATTACKED, attacker, target)
+        return
+    kind = own_kind(t, s, attacker)
+    damage = max(0, attack_damage(t, s, attacker) - f.c)
+    if f.step == 2:
+        if f.d or damage == 0 or not reaches(t, s, attacker, target, kind):     # rules 66, 70
+            pop(s)
+        else:
+            push(s, K_BLOCK, target, min(damage, block_limit(t, s, target)), 0)
+    else:
+        damage -= f.e
+        pop(s)
+        hit(s, attacker, target, damage, kind)
+
+cdef inline void proceed_turn(const Tables *t, State *s, Frame *f) noexcept nogil:
+    """The favor card's action, the actions, the hand limit, the end (rules 31 to 36)."""
+    cdef int32_t seat = s.active
+    f.step += 1
+    if f.step == 1:
+        start_turn(t, s, seat)
+        if t.take_back[s.favor[seat]]:                                      # rule 31, Q6
+            s.favor_hand[seat] = t.favor_mask
+        push(s, K_FAVOR_ACTION, 0, seat, 0)
+    elif f.step == 2:
+        push(s, K_ACTION, 0, seat, 0)
+    elif f.step == 3:
+        push(s, K_HAND_LIMIT, 0, seat, 0)
+    else:
+        pop(s)
+        finish_turn(t, s)
+
 cdef inline bint proceed(const Tables *t, State *s) noexcept nogil:
     """Let the top frame go on by itself; False when it waits for a decision or chance (`s.actor`)."""
     cdef Frame *f = top(s)
-    cdef int32_t kind = f.kind, seat, i, n
-    cdef int32_t scratch[64]
+    cdef int32_t kind = f.kind, seat
+    cdef int32_t scratch[N_ACTIONS]
     if kind == K_PROG:
         if f.prog < 0:
             if f.e >= 0:
@@ -51,39 +110,9 @@ cdef inline bint proceed(const Tables *t, State *s) noexcept nogil:
         s.actor = owner(f.a)
         return False
     if kind == K_HIT:
-        if f.step == 0:
-            i = min(s.shield[f.b], f.c)
-            s.shield[f.b] -= i
-            f.c -= i
-            f.step = 1
-            if f.c == 0:
-                pop(s)
-            return True
-        if f.step == 2:
-            return strike_down(t, s)
-        for i in range(3 * owner(f.b), 3 * owner(f.b) + 3):
-            if s.powers[i] & LIVING_SHIELD and guards(t, s, i, f.b, f.a):
-                s.actor = owner(f.b)
-                return False
-        f.step = 2
-        return True
+        return proceed_hit(t, s, f)
     if kind == K_ATTACK:
-        f.step += 1
-        if f.step == 1:
-            if s.depth < WINDOW_DEPTH:
-                push(s, K_WINDOW, TRIGGER_ATTACKED, f.a, f.b)
-            return True
-        n = max(0, attack_damage(t, s, f.a) - f.c)
-        if f.step == 2:
-            if f.d or n == 0 or not reaches(t, s, f.a, f.b, own_kind(t, s, f.a)):   # rules 66, 70
-                pop(s)
-                return True
-            i = min(n, block_limit(t, s, f.b))
-            push(s, K_BLOCK, f.b, i, 0)
-            return True
-        seat, i, n = f.a, f.b, n - f.e
-        pop(s)
-        hit(s, seat, i, n, own_kind(t, s, seat))
+        proceed_attack(t, s, f)
         return True
     if kind == K_BLOCK:
         if f.b <= 0:
@@ -104,20 +133,7 @@ cdef inline bint proceed(const Tables *t, State *s) noexcept nogil:
         s.actor = f.b
         return False
     if kind == K_TURN:
-        f.step += 1
-        seat = s.active
-        if f.step == 1:
-            start_turn(t, s, seat)
-            if t.take_back[s.favor[seat]]:                                  # rule 31, Q6
-                s.favor_hand[seat] = t.favor_mask
-            push(s, K_FAVOR_ACTION, 0, seat, 0)
-        elif f.step == 2:
-            push(s, K_ACTION, 0, seat, 0)
-        elif f.step == 3:
-            push(s, K_HAND_LIMIT, 0, seat, 0)
-        else:
-            pop(s)
-            finish_turn(t, s)
+        proceed_turn(t, s, f)
         return True
     if kind == K_FAVOR_ACTION or kind == K_HAND_LIMIT or kind == K_FAVOR or kind == K_SLOT:
         s.actor = f.b

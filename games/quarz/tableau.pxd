@@ -2,7 +2,7 @@
 """A monster's tableau: its energy, its cards, its slots and its tokens."""
 from libc.stdint cimport int8_t, int32_t, uint64_t
 
-from engine_ext.bits cimport count_bits
+from engine_ext.bits cimport bit, count_bits
 from games.quarz.frames cimport card_of, note, push, tableau
 from games.quarz.state cimport *
 
@@ -101,10 +101,32 @@ cdef inline void leave_hand(const Tables *t, State *s, int32_t m, int32_t card) 
     note(t, s, <uint64_t>1 << 32 | m << 16 | card << 8 | s.drawn[m][card])
     s.drawn[m][card] = 0
 
+cdef inline void number_epochs(State *s, int32_t m) noexcept nogil:
+    """Number the epochs from 0, leaving out those that no card in hand or draw pile came in: at most 26
+    are left. Their order, which is all that `redeal` asks for, stays. When and what is left is the same in
+    all states that a rival takes for possible: how many cards of each epoch a hand holds, all have seen."""
+    cdef uint64_t used = 0
+    cdef int32_t card, cards = s.hand[m] | s.deck[m]
+    for card in range(CARDS):
+        if cards >> card & 1:
+            used |= bit(s.birth[m][card])
+        else:
+            s.birth[m][card] = 0
+        if s.hand[m] >> card & 1:
+            used |= bit(s.drawn[m][card])
+    for card in range(CARDS):
+        if cards >> card & 1:
+            s.birth[m][card] = count_bits(used & (bit(s.birth[m][card]) - 1))
+        if s.hand[m] >> card & 1:
+            s.drawn[m][card] = count_bits(used & (bit(s.drawn[m][card]) - 1))
+    s.epoch[m] = max(0, count_bits(used) - 1)
+
 cdef inline void shuffle_in(State *s, int32_t m) noexcept nogil:
     """Rule 124: the discard becomes part of the draw pile; a new epoch of what is known (Q71)."""
     cdef int32_t card
     if s.pile[m]:
+        if s.epoch[m] == EPOCH_LIMIT:
+            number_epochs(s, m)
         s.epoch[m] += 1
         for card in range(CARDS):
             if s.pile[m] >> card & 1:

@@ -153,6 +153,39 @@ def test_cards_drawn_before_a_shuffle_are_older_than_the_shuffled_ones() -> None
         assert abs(found[hand] - 1000 * weight) < 5 * (1000 * weight) ** 0.5
 
 
+def test_a_hand_stays_older_than_what_is_shuffled_in_however_often_that_happens() -> None:
+    """Q71 in a game of 500 turns: right after a shuffle no card of the hand is one of those shuffled in, not
+    in any deal that the rival holds for possible; and the position goes through a dict and back."""
+    rules = rules_for(turns=500)
+    position = rules.initial_position()
+    stream = Stream(11)
+    shuffles: Counter[str] = Counter()
+    wanted = ("discard", "play", "munch", "draw 1", "favor", "pass")
+    while not position.is_terminal():
+        if position.is_chance_node():
+            position.apply_action(position.sample(stream))
+            continue
+        names = list(choices(position))
+        monsters = position.to_dict()["mobs"][0]["monsters"]
+        shuffle = next((name for name in names if name.endswith("shuffle") and position.current_player() == 0), None)
+        if shuffle is None:
+            order = wanted if position.current_player() == 0 else ("favor", "pass")
+            take(position, next((n for word in order for n in reversed(names) if n.startswith(word)), names[0]))
+            continue
+        monster = int(shuffle.split()[1]) - 1
+        shuffled_in = set(monsters[monster]["discard"])
+        take(position, shuffle)
+        shuffles[shuffle] += 1
+        for _ in range(3):
+            other = position.resample(1, stream)
+            assert other.check() == 0
+            assert looks(other, 1) == looks(position, 1)
+            hand = set(other.to_dict()["mobs"][0]["monsters"][monster]["hand"])
+            assert hand.isdisjoint(shuffled_in)
+        assert rules.restore(position.to_dict()).to_bytes() == position.to_bytes()
+    assert max(shuffles.values()) > 120  # twice as many as are told apart before they are numbered afresh
+
+
 def test_known_cards_stay_in_the_hand() -> None:
     """The ultimate is taken to the hand openly (rule 98)."""
     rules = rules_for()
