@@ -282,19 +282,33 @@ def profile_target(
     as_json: Annotated[bool, typer.Option("--json", help="exactly one JSON object on the standard output")] = False,
     seconds: Annotated[float, typer.Option(help="time to spend, about", min=0.1)] = 20.0,
     seed: Annotated[int, typer.Option(help="of the games and positions", min=0)] = 0,
+    baseline_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline", metavar="FILE", help="an earlier profile (--json) to compare with; slower: exit code 1"
+        ),
+    ] = None,
 ) -> None:
     """Measure speeds on this machine, side by side with OpenSpiel's."""
-    from experiments import profile, profile_solvers
+    from experiments import baseline, gametext, profile, profile_solvers
 
     measures = {"kernels": profile.profile_kernels, "solvers": profile_solvers.profile_solvers}
+    subject = target if target in measures else gametext.load(target, own_only=True).text
+    before = None if baseline_file is None else baseline.read_profile(baseline_file, subject)
     if target in measures:
         found = measures[target](seconds=seconds, seed=seed)
     else:
         found = profile.profile_game(target, seconds=seconds, seed=seed)
+    if before is not None:
+        found["baseline"] = baseline.compare(found, before)
     if as_json:
         _print_json(found)
     else:
         _console().print(profile.table(found))
+        if before is not None:
+            _console().print(baseline.table(found["baseline"]))
+    if before is not None and found["baseline"]["slower"]:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

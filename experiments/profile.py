@@ -122,6 +122,13 @@ def frame(subject: str, *, seconds: float, rounds: int, seed: int) -> dict[str, 
     }
 
 
+def of_others(meters: dict[str, Meter]) -> list[str]:
+    """The rates that no code of ours has a part in."""
+    prefixes = ("reference_", "numpy_", "networkx_", "python_", "openspiel_")
+    ours = ("openspiel_steps_per_s", "openspiel_mcts_simulations_per_s")  # OpenSpiel's drivers on a game of ours
+    return [key for key in meters if key.startswith(prefixes) and key not in ours]
+
+
 def ranges(meters: dict[str, Meter]) -> dict[str, list[float]]:
     """Slowest and fastest round of every rate."""
     return {key: [_figure(min(meter.rates)), _figure(max(meter.rates))] for key, meter in meters.items()}
@@ -263,8 +270,8 @@ def profile_game(name: str, *, seconds: float = 20.0, seed: int = 0, rounds: int
     Returns:
         JSON-able. `mcts_...` is our searcher doing what OpenSpiel's does, `mcts_default_...` as it comes.
         Rates end in `_per_s`, times in `_ns`, sizes in `_bytes`; `ratios` are ours over
-        theirs, `ranges` the slowest and fastest round of every rate. None where something does not
-        apply.
+        theirs, `ranges` the slowest and fastest round of every rate, `references` the rates that are
+        none of ours. None where something does not apply.
 
     Raises:
         ParameterError: an unknown game or parameter.
@@ -353,6 +360,7 @@ def profile_game(name: str, *, seconds: float = 20.0, seed: int = 0, rounds: int
             ),
         },
         "ranges": ranges(meters),
+        "references": of_others(meters),
     }
     return result
 
@@ -510,6 +518,7 @@ def profile_kernels(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUND
         "attack_best_to_python": median_ratio(meters, "attack_best_per_s", "python_attack_outcomes_per_s"),
     }
     result["ranges"] = ranges(meters)
+    result["references"] = of_others(meters)
     return result
 
 
@@ -533,7 +542,8 @@ def table(result: dict[str, Any]) -> Table:
     shown.add_column("figure")
     shown.add_column("median", justify="right")
     shown.add_column("slowest to fastest round", justify="right")
-    skipped = {"profile", "machine", "versions", "ratios", "ranges", "seconds", "rounds", "seed", "commit", "game"}
+    skipped = {"profile", "machine", "versions", "ratios", "ranges", "references", "baseline"}
+    skipped |= {"seconds", "rounds", "seed", "commit", "game"}
     for key, value in result.items():
         if key in skipped or key in result["ratios"]:
             continue

@@ -33,6 +33,7 @@ from experiments.profile import (
     interleave,
     median_rate,
     median_ratio,
+    of_others,
     own_mcts,
     plain,
     ranges,
@@ -97,7 +98,8 @@ def profile_solvers(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUND
 
     Returns:
         Rates per second of both sides under names ending in `_per_s`, each ratio as
-        `NAME_ratio` and again under `ratios`, and the `ranges` of the rounds.
+        `NAME_ratio` and again under `ratios`, the `ranges` of the rounds, and
+        under `references` the names of OpenSpiel's rates.
     """
     result = frame("solvers", seconds=seconds, rounds=rounds, seed=seed)
     rng = random.Random(seed)
@@ -156,4 +158,5 @@ def profile_solvers(*, seconds: float = 20.0, seed: int = 0, rounds: int = ROUND
     result["ratios"] = {key: median_ratio(meters, ours, theirs) for key, (ours, theirs) in ratios.items()}
     result |= result["ratios"]
     result["ranges"] = ranges(meters)
+    result["references"] = of_others(meters)
     return result
