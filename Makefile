@@ -6,14 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 ROOMS := engine_ext games solvers experiments
-SOURCES := $(shell find $(ROOMS) -name '*.pyx' -o -name '*.pxd' 2>/dev/null)
-FLAVOUR := $(QUANDARY_DEBUG)$(QUANDARY_NATIVE)$(QUANDARY_COVERAGE)$(QUANDARY_SANITIZE)
 
-.PHONY: all setup build run test lint bench soak debug coverage dist clean help
+.PHONY: all setup build run test lint bench hot soak debug coverage dist clean help
 all: build
 
 help:
-	@grep -E '^#   make' Makefile; echo "    also: lint bench soak debug coverage dist clean"
+	@grep -E '^#   make' Makefile; echo "    also: lint bench hot soak debug coverage dist clean"
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Quandary needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12")'
@@ -44,6 +42,11 @@ lint: build
 
 bench: build
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable --benchmark-only
+
+# Where the time goes, by function, file and line: make hot GAME=quarz, or with SPEC='mcts(simulations=100000)'.
+GAME ?= quarriors
+hot: setup
+	sh .ci/hot '$(GAME)' $(if $(SPEC),'$(SPEC)')
 
 # Long runs: millions of random steps, thousands of games. Hours, not minutes.
 soak: build

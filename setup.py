@@ -4,6 +4,7 @@ Environment switches, each its own build flavour (a change of flavour rebuilds e
     QUANDARY_DEBUG=1    state assertions (engine_ext/debug.pxd)
     QUANDARY_SANITIZE=1 address and undefined-behaviour sanitizers, on top of QUANDARY_DEBUG
     QUANDARY_NATIVE=1   -march=native; fast, but not the same bits on every machine
+    QUANDARY_PERF=1     symbols and the lines of .pyx and .pxd files for `perf`; optimised as ever
     QUANDARY_COVERAGE=1 line tracing for coverage of .pyx files
     QUANDARY_ANNOTATE=1 HTML pages that show where generated code touches Python
     QUANDARY_JOBS=N     compile N files at once (default: all processors)
@@ -33,6 +34,8 @@ DEBUG = switch("QUANDARY_DEBUG") or switch("QUANDARY_SANITIZE")
 JOBS = int(os.environ.get("QUANDARY_JOBS", "0")) or os.cpu_count() or 1
 
 COMPILE = ["-O1", "-g"] if switch("QUANDARY_SANITIZE") else ["-O3", "-g0"]
+if switch("QUANDARY_PERF"):
+    COMPILE += ["-g", "-fno-omit-frame-pointer"]
 # The same results on every machine: no fused multiply-add unless asked for.
 COMPILE += ["-ffp-contract=off", "-fno-strict-aliasing", "-Wno-unused-function", "-Wno-unreachable-code"]
 # Warnings of gcc about code that Cython generates and nobody reads: constants compared in tables that
@@ -133,6 +136,7 @@ setup(
         nthreads=JOBS,
         force=FORCE,
         annotate=switch("QUANDARY_ANNOTATE"),
+        emit_linenums=switch("QUANDARY_PERF"),
         quiet=True,
     ),
     cmdclass={"build_ext": BuildExtensions},
