@@ -165,11 +165,12 @@ def test_a_hand_stays_older_than_what_is_shuffled_in_however_often_that_happens(
         if position.is_chance_node():
             position.apply_action(position.sample(stream))
             continue
-        names = list(choices(position))
+        seat = position.current_player()
+        names = [position.action_to_string(seat, action) for action in position.legal_actions()]
         monsters = position.to_dict()["mobs"][0]["monsters"]
-        shuffle = next((name for name in names if name.endswith("shuffle") and position.current_player() == 0), None)
+        shuffle = next((name for name in names if name.endswith("shuffle") and seat == 0), None)
         if shuffle is None:
-            order = wanted if position.current_player() == 0 else ("favor", "pass")
+            order = wanted if seat == 0 else ("favor", "pass")
             take(position, next((n for word in order for n in reversed(names) if n.startswith(word)), names[0]))
             continue
         monster = int(shuffle.split()[1]) - 1
