@@ -634,6 +634,11 @@ cdef class PentaquestRules(Rules):
             return set()
         return set(self._kinds_in(s.quest & self.data.beats[s.dice - FIRST_ROLL]))
 
+    @property
+    def ease(self):
+        """By kind: the chance to beat it with a fresh roll and one reroll, aiming at it alone."""
+        return [self.data.ease[kind] for kind in range(self.data.n_kinds)]
+
     def odds(self, Position position):
         """By kind in the quest area: the chance to beat it this turn when the free rerolls aim at it
         alone and no army card is used. Empty before the roll is due."""
