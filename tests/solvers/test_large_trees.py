@@ -82,7 +82,7 @@ def test_ten_million_nodes_of_openspiel_fit_into_1200_megabytes_and_cfr_runs_on_
 
 def test_ten_million_nodes_without_hidden_information_keep_no_texts():
     """Clobber on 2 x 7 fields: no chance, so all nodes but the ends are decisions, each an information set."""
-    script = SCRIPT.partition("began = time.perf_counter()\nsolver")[0] + "print(json.dumps(found))"
+    script = SCRIPT.partition("solver = CFRSolver")[0] + "print(json.dumps(found))"
     done = subprocess.run(
         [sys.executable, "-c", script, "clobber(rows=2,columns=7)", "0"], capture_output=True, text=True, check=False
     )
