@@ -311,5 +311,28 @@ def profile_target(
         raise typer.Exit(1)
 
 
+@app.command("signature")
+def sign_solvers(
+    game: Annotated[
+        list[str] | None, typer.Argument(help="our games; default: all, with variants and scenarios")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="exactly one JSON object on the standard output")] = False,
+    compare: Annotated[Path | None, typer.Option(help="a file that --json made; exit code 1 where rows differ")] = None,
+) -> None:
+    """Digest what every solver does from fixed seeds: has a change of the code changed it?"""
+    from experiments import signature
+
+    kept = signature.read(compare) if compare is not None else []
+    found = [row for text in game or signature.games_signed() for row in signature.signatures(text)]
+    if compare is not None:
+        changed = signature.differences(found, kept)
+        print("\n".join(changed) if changed else f"all {len(found)} signatures are as they were")
+        raise typer.Exit(bool(changed))
+    if as_json:
+        print(json.dumps(signature.to_json(found), indent=1))  # a line a field, for a diff to show
+    else:
+        _console().print(signature.table(found))
+
+
 if __name__ == "__main__":
     main()

@@ -1,0 +1,73 @@
+"""Signatures: nothing that is played, searched or solved changes unnoticed.
+
+The table in tests/signatures.json is what the code did when it was last meant to change; it holds
+refactorings to their word, and proves nothing else. After a change that is meant,
+`quandary signature --json > tests/signatures.json` writes it anew, and the commit says why.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from pathlib import Path
+
+import pytest
+
+from engine_ext.errors import ParameterError, ResultsError
+from experiments import signature
+from tests.experiments.command import quandary
+
+KEPT = Path(__file__).resolve().parents[1] / "signatures.json"
+comparable = pytest.mark.skipif(
+    platform.machine() != "x86_64" or "QUANDARY_NATIVE" in os.environ,
+    reason="the last bits of values are those of x86-64 without -march=native",
+)
+
+
+@comparable
+@pytest.mark.parametrize("game", signature.games_signed())
+def test_nothing_has_changed_unnoticed(game):
+    changed = signature.differences(list(signature.signatures(game)), signature.read(KEPT))
+    assert not changed, "if that is meant: quandary signature --json > tests/signatures.json"
+
+
+@comparable
+def test_the_kept_table_has_no_other_games():
+    assert {each.game for each in signature.read(KEPT)} == set(signature.games_signed())
+
+
+def test_another_seed_has_other_signatures(monkeypatch):
+    before = list(signature.signatures("quandary_pig"))
+    monkeypatch.setattr(signature, "SEED", 2)
+    after = list(signature.signatures("quandary_pig"))
+    assert all(a.digest != b.digest for a, b in zip(before, after, strict=True))
+
+
+def test_the_command_compares_with_a_file(tmp_path):
+    made = quandary("signature", "quandary_kuhn", "--json")
+    assert made.returncode == 0, made.stderr
+    path = tmp_path / "kept.json"
+    path.write_text(made.stdout)
+    same = quandary("signature", "quandary_kuhn", "--compare", path)
+    assert same.returncode == 0, same.stderr
+    assert "are as they were" in same.stdout
+    content = json.loads(made.stdout)
+    content["signatures"]["quandary_kuhn"][0]["digest"] = "0" * 12
+    path.write_text(json.dumps(content))
+    changed = quandary("signature", "quandary_kuhn", "--compare", path)
+    assert changed.returncode == 1
+    assert changed.stdout.startswith("quandary_kuhn: random: 000000000000")
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"signatures": 3}', '{"signatures": {"pig": [{"x": 1}]}}'])
+def test_other_files_are_refused(content, tmp_path):
+    path = tmp_path / "kept.json"
+    path.write_text(content)
+    with pytest.raises(ResultsError, match=r"kept\.json"):
+        signature.read(path)
+
+
+def test_only_our_games_are_signed():
+    with pytest.raises(ParameterError):
+        list(signature.signatures("leduc_poker"))
