@@ -67,5 +67,5 @@ def of_person(session: Session) -> str:
 
 def _expects(session: Session, option: Option) -> str:
     if option.chance is not None:
-        return f"expects to win with {figure(session, option, 0)}"
+        return f"gives itself {figure(session, option, 0)} to win"
     return f"expects {figure(session, option)}"

@@ -69,7 +69,7 @@ def test_win_chances_only_where_utilities_are_about_winning():
 
 def test_a_bot_tells_how_it_saw_its_choice():
     shown, screen = typed(pig(bots=["mcts(simulations=100)"], seat=1, seed=4), "why")
-    assert re.search(r"seat 0 expects to win with \d+ % \(its choice: (roll the die|hold); next best: ", shown)
+    assert re.search(r"seat 0 gives itself \d+ % to win \(its choice: (roll the die|hold); next best: ", shown)
     assert "how seat 0, mcts(simulations=100), saw its last choice" in " ".join(shown.split())
     thought = screen.session.thought
     assert thought.seat == 0

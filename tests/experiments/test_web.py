@@ -147,7 +147,7 @@ def test_the_board_of_quarz_is_drawn_with_names_of_fields(browser):
 
 def test_a_bot_explains_its_odds_after_its_move(browser):
     page = opened(browser, game="pig(goal=30)", bot="mcts(simulations=50)", seat="1", seed="4").text
-    found = re.search(r"Seat 0 expects to win with (\d+) % \(its choice: ", page)
+    found = re.search(r"Seat 0 gives itself (\d+) % to win \(its choice: ", page)
     assert found
     assert 0 <= int(found.group(1)) <= 100
     assert "all that it weighed" in page

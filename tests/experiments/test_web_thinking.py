@@ -63,7 +63,7 @@ def test_a_page_that_waits_shows_the_table_and_looks_again(patient):
 def test_a_search_that_a_clock_can_end_moves_when_its_time_is_up(brisk):
     page = settled(brisk, begun(brisk, game="pig(goal=100)"))
     assert "rolled" in page.text
-    assert "Seat 0 expects to win with" in page.text
+    assert "Seat 0 gives itself" in page.text
     assert Forms(page.text).ending("move")
 
 

@@ -1,4 +1,4 @@
-"""solvers/cfr.pyx: the published convergence figures, agreement with OpenSpiel, both forms, checkpoints."""
+"""solvers/cfr.pyx: reference convergence figures, agreement with OpenSpiel, both forms, checkpoints."""
 
 from __future__ import annotations
 
@@ -90,17 +90,17 @@ def series(solver: CFRSolver, counts: tuple[int, ...] = (10, 90, 900)) -> list[f
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_kuhn_converges_as_published(variant):
+def test_kuhn_converges_as_the_reference(variant):
     assert series(CFRSolver(extract("kuhn_poker"), variant=variant)) == pytest.approx(KUHN[variant], rel=5e-4)
 
 
-def test_kuhn_with_simultaneous_updates_converges_as_published():
+def test_kuhn_with_simultaneous_updates_converges_as_the_reference():
     solver = CFRSolver(extract("kuhn_poker"), updates="simultaneous")
     assert series(solver) == pytest.approx([9.621e-2, 2.567e-2, 7.269e-3], rel=5e-4)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_leduc_converges_as_published(variant):
+def test_leduc_converges_as_the_reference(variant):
     # After some hundred iterations the play of near-ties depends on the order of additions.
     solver = CFRSolver(extract("leduc_poker"), variant=variant)
     found = series(solver)
@@ -123,7 +123,7 @@ def test_as_exact_arithmetic_goes(variant, form):
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("form", FORMS)
 def test_leduc_goes_on_as_equally_right_programs_do(variant, form):
-    """After 4,000 iterations: not above the published figure by more than 10 %, to the percent (pcfr+: 20 %), nor
+    """After 4,000 iterations: not above the reference figure by more than 10 %, to the percent (pcfr+: 20 %), nor
     more than 10 % outside of what exact arithmetic and twelve orders of additions come to (docs/solvers.md)."""
     solver = CFRSolver(extract("leduc_poker"), variant=variant, form=form)
     solver.run(4000)
