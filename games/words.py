@@ -9,6 +9,7 @@ Whatever is said to a seat may depend on nothing but what that seat knows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -82,6 +83,14 @@ def who(seat: int, listener: int) -> str:
 def whose(seat: int, listener: int) -> str:
     """A seat's, as the listener says it."""
     return "your" if seat == listener else f"seat {seat}'s"
+
+
+def overheard(option: str) -> str:
+    """An option as somebody else than who chooses hears it: `unlock your Portal` is `unlock its Portal`.
+    The text of a card, after a colon, speaks to nobody in particular and stays."""
+    said, colon, text = option.partition(": ")
+    said = re.sub(r"\byours\b", "its own", re.sub(r"\byour\b", "its", said))
+    return said + colon + text
 
 
 def count(n: float, one: str, many: str = "") -> str:

@@ -32,7 +32,10 @@ def heading(options: list[Option]) -> str:
 def brief(words: str, most: int = 60) -> str:
     """An action in few words: what its text says before prices and card texts."""
     short = words.partition(": ")[0].partition(" (")[0]
-    return short if len(short) <= most else short[: most - 1].rstrip() + "…"
+    if len(short) <= most:
+        return short
+    whole = short[:most].rpartition(" ")[0]  # a word that the room ends in is left out
+    return (whole or short[: most - 1]).rstrip(" ,;:") + "…"
 
 
 def of_rival(session: Session) -> str:

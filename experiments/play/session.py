@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from engine_ext.errors import IllegalActionError, ParameterError
@@ -20,7 +20,7 @@ from experiments.gametext import Game
 from experiments.players import Player
 from experiments.seeds import keyed_seed
 from games.spec import GameSpec
-from games.words import Line, Step
+from games.words import Line, Step, overheard
 from solvers.contract import SearchResult
 from solvers.stopping import look_up
 
@@ -288,7 +288,8 @@ class Session:
 
     def _note_thought(self, seat: int, result: SearchResult) -> None:
         if any(not math.isnan(each.value) for each in result.actions):
-            self._thought = Thought(seat, self.names[seat], self._options(seat, result))
+            options = [replace(each, words=overheard(each.words)) for each in self._options(seat, result)]
+            self._thought = Thought(seat, self.names[seat], options)
 
     def choose(self, action: int) -> Event:
         """The person's decision.

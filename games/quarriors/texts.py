@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from games.quarriors.cards import Card, Face
@@ -83,13 +83,14 @@ def _condition(when: str) -> str:
     return _CONDITIONS.get(when, f"if {when.replace('_', ' ')}")
 
 
-def effect_text(effect: Mapping[str, Any]) -> str:
-    """One effect in a few words, made from its data."""
+def _done(effect: Mapping[str, Any], die: str) -> str:
+    """What an effect of a card of this class of dice does, in a few words."""
     more = "die" if effect.get("n", 1) == 1 else "dice"
     do, n, target = effect["do"], effect.get("n", 1), str(effect.get("target", "")).replace("_", " ")
+    flavour = effect.get("flavour", "normal")
     count = _amount_words(n)
     said = {
-        "quiddity": f"+{count} Quiddity",
+        "quiddity": f"+{count} {'' if flavour == 'normal' else flavour + ' '}Quiddity",
         "glory": f"1 Glory {count}" if isinstance(n, str) else f"+{count} Glory",
         "drawroll": f"draw and roll {count}",
         "drawpool": f"draw {count} to the pool",
@@ -100,7 +101,7 @@ def effect_text(effect: Mapping[str, Any]) -> str:
         "freecapture": "take a spell die for nothing",
         "cullcapture": f"cull a used die, take one that costs at most {count} more",
         "cullspells": f"cull spell dice for {count} Glory each",
-        "cull": f"cull {count} {'spent' if target == 'spent pile' else 'used'} {more}",
+        "cull": f"cull {count if n == 1 else f'up to {count}'} {'spent' if target == 'spent pile' else 'used'} {more}",
         "summon": f"summon {count} at once for nothing",
         "attack": f"attack +{count}{_FOR.get(target, ' ' + target)}",
         "defense": f"defence +{count}{_FOR.get(target, ' ' + target)}",
@@ -109,9 +110,9 @@ def effect_text(effect: Mapping[str, Any]) -> str:
         "capattack": f"creatures that attack you count at most {count}",
         "barlevel": f"creatures of level {count} or less that attack you do not count",
         "surcharge": f"rivals' summons cost {count} more",
-        "summonlimit": f"summon {count} a turn",
+        "summonlimit": f"only {count} {die} a turn",  # A51
         "addtotal": "adds its attack again",
-        "destroy": f"destroy {_TARGETS.get(target, target)}",
+        "destroy": f"destroy {_TARGETS.get(target, target).replace('one class', f'class {die}')}",
         "destroyspell": "discard a readied or attached spell",
         "redirect": ("it goes " if target in ("", "self") else "your destroyed creatures go ")
         + {"pool": "to the pool", "aside": "aside"}.get(str(effect.get("to")), str(effect.get("to"))),
@@ -131,17 +132,36 @@ def effect_text(effect: Mapping[str, Any]) -> str:
         "scoreself": "it scores",
         "rollself": "roll it, it returns on a creature face",
     }[do]
-    burst = f"{effect['burst']} " if effect.get("burst") else ""
     when = f" {_condition(effect['when'])}" if effect.get("when") else ""
+    return f"{'may ' if effect.get('optional') else ''}{said}{when}"
+
+
+def _head(effect: Mapping[str, Any]) -> str:
+    """The bursts that an effect needs and when it happens."""
+    burst = f"{effect['burst']} " if effect.get("burst") else ""
     on = _ON[effect["on"]]
-    return f"{burst}{on + ': ' if on else ''}{'may ' if effect.get('optional') else ''}{said}{when}"
+    return f"{burst}{on + ': ' if on else ''}"
+
+
+def _effect_texts(effects: Sequence[Mapping[str, Any]], die: str, headed: bool) -> list[str]:
+    """Effects in a few words, each with its head if wanted; a step that hangs on the one before it follows it."""
+    texts: list[str] = []
+    for k, effect in enumerate(effects):
+        if effect.get("then"):
+            before = effects[k - 1]
+            # A140: of a cull all its dice
+            rest = f"if all {before['n']} are culled, " if before["do"] == "cull" and before.get("n", 1) != 1 else ""
+            texts[-1] += f", and then {rest}{_done(effect, die)}"
+        else:
+            texts.append((_head(effect) if headed else "") + _done(effect, die))
+    return texts
 
 
 def card_text(card: Card) -> str:
     """A card's effects in a few words, made from its data."""
-    texts = [effect_text(effect) for effect in card.effects]
+    texts = _effect_texts(card.effects, card.die, headed=True)
     if card.anchored is not None:
-        steps = ", and then ".join(effect_text(effect).removeprefix("cast: ") for effect in card.anchored["effects"])
+        steps = "; ".join(_effect_texts(card.anchored["effects"], card.die, headed=False))
         texts.append(f"anchored, {card.anchored['cost']} {card.anchored['flavour']} Quiddity: {steps}")
     return "; ".join(texts)
 

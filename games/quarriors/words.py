@@ -150,6 +150,8 @@ def ask(position: Position) -> str:
         return f"Cull a die of your Used Pile, and take one that costs at most {a} more?"
     if doing in _PLAIN:
         return _PLAIN[doing]
+    if doing == "use" and _choices(position) <= {"unlock", "done"}:
+        return f"You have {t.quiddity}: pay off a locked die for 2 of it, or go on?"  # LK18, LK19
     if doing in ("use", "fresh"):
         return "You have rolled faces that work at once: use one, or go on?"
     if doing == "main":
@@ -191,6 +193,11 @@ def ask(position: Position) -> str:
     if t.figures["cause"] is not None:
         return f"{t.shown(t.figures['cause'])}: which one?"
     return "What do you do?"
+
+
+def _choices(position: Position) -> set[str]:
+    """The families of the legal actions."""
+    return {parse(position.action_to_string(action))[0] for action in position.legal_actions()}
 
 
 def _attack_words(t: _Table) -> str:

@@ -13,6 +13,7 @@ from experiments import gametext
 from experiments.play import odds
 from experiments.play.screen import hint_table
 from experiments.play.session import Option, Session
+from games.words import overheard
 from tests.experiments.playing import advance, pig, typed
 
 
@@ -139,6 +140,18 @@ def test_an_action_in_few_words():
     assert odds.brief("capture Portal for 4 Quiddity (5 dice left): draws") == "capture Portal for 4 Quiddity"
     assert odds.brief("hold: 0 + 3 = 3 points") == "hold"
     assert len(odds.brief("x" * 200)) == 60
+    long = "use the Anchored Spell of the Mighty Quartz Golem, attached, for 5 Quiddity"
+    assert odds.brief(long) == "use the Anchored Spell of the Mighty Quartz Golem…"
+
+
+def test_a_bots_own_dice_are_not_the_listeners():
+    assert overheard("unlock your Portal for 2 Quiddity") == "unlock its Portal for 2 Quiddity"
+    assert overheard("cast Death: destroy one of your creatures") == "cast Death: destroy one of your creatures"
+    rules = "quarriors(edition=base,qladiator=true)"
+    session = Session(gametext.load(rules), 1, ["mcts(simulations=20)"], 4)
+    session.go_on()
+    assert session.thought is not None
+    assert not any("your" in option.words.partition(": ")[0] for option in session.thought.options)
 
 
 def test_actions_that_a_search_did_not_come_to_say_so():

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import games
 from engine_ext.position import Position
+from games.quarriors.loading import read_sets
+from games.quarriors.texts import card_text
 from games.words import Line, Step
 
+DATA = Path(games.__file__).parent / "quarriors" / "data"
 SPEC = games.spec("quarriors")
 ASSISTANT = {"die": "Assistant", "face": 4}  # level 1, 1/2
 DEALER = {"die": "Deathdealer", "face": 3}  # level 1, 3/2
@@ -133,3 +138,49 @@ def test_a_card_can_be_looked_up(name: str) -> None:
     assert "faces: " in text
     assert "3 dice left" in text
     assert {"Death Cantrip": "costs 4", "Witching Hag": "costs 5, 3 Glory"}[name] in text
+
+
+@pytest.mark.parametrize(
+    ("name", "edition", "says"),
+    [
+        ("Dark Incantation", "light_vs_dark", "cast: cull 1 used die, and then +2 dark Quiddity"),
+        ("Light Enchantment", "light_vs_dark", "; cast: +2 light Quiddity"),
+        ("Strong Qladiator", "qladiator", "when locked: cull 1 used die, and then +1 Quiddity"),
+        ("Mighty Quartz Golem", "light_vs_dark", "anchored, 2 light Quiddity: cull 1 used die, and then +1 Glory"),
+        (
+            "Mighty Warrior of the Quay",
+            "base",
+            "when summoned: destroy all rivals' creatures of class Warrior of the Quay; "
+            "only 1 Warrior of the Quay a turn",  # A51
+        ),
+    ],
+)
+def test_a_card_says_what_hangs_on_what_and_which_quiddity(name: str, edition: str, says: str) -> None:
+    assert says in card_text(read_sets([DATA / f"{edition}.toml"]).cards[name])
+
+
+def test_what_hangs_on_a_cull_of_several_dice_needs_all_of_them() -> None:
+    """A140."""
+    card = read_sets([DATA / "light_vs_dark.toml"]).cards["Dark Incantation"]
+    card = replace(card, effects=({**card.effects[0], "n": 2}, card.effects[1]))
+    assert card_text(card) == "cast: cull up to 2 used dice, and then if all 2 are culled, +2 dark Quiddity"
+
+
+def test_a_phase_with_nothing_but_locks_to_pay_off_says_so() -> None:
+    """LK18, LK19: 2 Quiddity unlock a die, from phase 2 on; Basic Quiddity 0 shows 1."""
+    rules = SPEC.make_rules({"edition": "base", "qladiator": True})
+    given = {
+        "edition": "base",
+        "phase": 2,
+        "turn": 2,
+        "active": 0,
+        "wilds": [{"card": "Qladiator", "dice": 3}, {"card": "Witching Hag", "dice": 3}],
+        "players": [
+            {"active": [{"die": "Basic Quiddity", "face": 0}] * 3, "locked": {"die": "Qladiator", "face": 2}},
+            {},
+        ],
+    }
+    position = rules.from_dict(given)
+    words = list(SPEC.options(position).values())
+    assert [text.partition(" ")[0] for text in words] == ["unlock", "go"]
+    assert SPEC.ask(position) == "You have 3 Quiddity: pay off a locked die for 2 of it, or go on?"
