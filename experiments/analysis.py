@@ -6,7 +6,7 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +126,10 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
     table = ratings.bradley_terry(scores) if met else None
     times = _thinking(played, store, config.bots)
     by_wins = met and all(_is_win(result.utilities) for result in results)
+    alone = n == 1 and n_players > 1
     won = [_share(shares[bot], number, config.bots[bot]) if shares[bot] else None for bot in range(n)]
+    if alone:  # it wins what it loses: the share is 1/n whatever happens
+        won = [None if share is None else _certain(share) for share in won]
     standings = [
         Standing(
             bot=config.bots[bot],
@@ -141,6 +144,8 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
         for bot, share in enumerate(won)
         if share is not None
     ]
+    if alone and all(math.isclose(sum(result.utilities), 0, abs_tol=1e-9) for result in results):
+        standings = [replace(standing, utility=_certain(standing.utility)) for standing in standings]
     present = [bot for bot in range(n) if utilities[bot]]
     order = sorted(range(len(present)), key=lambda i: _rank(standings[i], by_wins), reverse=True)
     index = [present[i] for i in order]
@@ -208,6 +213,11 @@ def _share(by_deal: dict[int, list[float]], number: int, name: str) -> Estimate:
     if all(value in (0.0, 1.0) for value in values):
         return ratings.wilson(int(sum(values)), len(values))
     return ratings.bootstrap_mean(list(by_deal.values()), "share", number, name)
+
+
+def _certain(estimate: Estimate) -> Estimate:
+    """A number without an interval: no game could have changed it."""
+    return Estimate(estimate.value, -math.inf, math.inf)
 
 
 def _as_utility(share: Estimate, n_players: int) -> Estimate:

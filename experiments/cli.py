@@ -112,7 +112,8 @@ def _console() -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Printer(highlight=False, width=None if sys.stdout.isatty() else 120)
+    # Titles and names are what somebody wrote: brackets and colons in them are no markup.
+    return Printer(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 120)
 
 
 @contextlib.contextmanager

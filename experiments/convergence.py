@@ -21,6 +21,7 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from engine_ext.errors import ConfigError, QuandaryError
 from engine_ext.position import Position, Rules
@@ -88,6 +89,11 @@ def check(config: ConvergenceConfig, where: str) -> ConvergenceConfig:
         text if isinstance(each, str) else each.model_copy(update={"solver": text})
         for text, each in zip(texts, config.solvers, strict=False)
     ]
+    given = [*(each if isinstance(each, str) else each.solver for each in config.solvers), *config.baselines]
+    labels = [*map(str, solvers), *texts[len(solvers) :]]
+    for k, (place, written, label) in enumerate(zip(_places(config), given, labels, strict=True)):
+        if label in labels[:k]:
+            raise ConfigError(f"{where}.{place}: {written} is {label}, which is listed already")
     changes = {"game": game.text, "solvers": solvers, "baselines": texts[len(solvers) :]}
     return ConvergenceConfig.model_validate({**config.model_dump(), **changes})
 
@@ -476,11 +482,13 @@ def print_table(summary: Summary, console: Console) -> None:
 def _print_rows(
     title: str | None, rows: list[dict[str, Any]], budgets: list[int], summary: Summary, console: Console
 ) -> None:
-    shown = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    shown = Table(
+        title=None if title is None else Text(title), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
+    )
     shown.add_column("solver", overflow="fold", min_width=12)
     for budget in budgets:
         shown.add_column(f"{budget:,}" if budget else "as it is", justify="right", no_wrap=True)
     for row in rows:
         cells = dict(zip(summary.budgets, row["cells"], strict=True))
-        shown.add_row(row["label"].replace(",", ", "), *(cells[budget] for budget in budgets))
+        shown.add_row(Text(row["label"].replace(",", ", ")), *(cells[budget] for budget in budgets))
     console.print(shown)

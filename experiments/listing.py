@@ -7,6 +7,7 @@ from pathlib import Path
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 import games
 from engine_ext.errors import ParameterError
@@ -48,7 +49,7 @@ def print_game(text: str, console: Console) -> None:
     spec, rules = game.spec, game.rules
     assert spec is not None
     assert rules is not None
-    console.print(f"[bold]{spec.long_name}[/bold]  ({game.text}, version {rules.version})")
+    console.print(Text.assemble((spec.long_name, "bold"), f"  ({game.text}, version {rules.version})"))
     console.print(
         f"{rules.num_players()} player{'s' if rules.num_players() > 1 else ''}, "
         f"{'hidden' if rules.hidden_information else 'perfect'} information, "

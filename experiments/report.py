@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 import games
 from engine_ext.errors import ResultsError, reason
@@ -342,8 +343,9 @@ def print_tables(results: Results, console: Console) -> None:
     """The standings as tables in the terminal."""
     for summary in results.arenas:
         so_far = "" if summary.complete else f" of {summary.expected} so far"
+        name = summary.config.title or heading(summary.config.game)
         table = Table(
-            title=f"{summary.config.title or heading(summary.config.game)}: {summary.games} games{so_far}",
+            title=Text(f"{name}: {summary.games} game{'s' if summary.games != 1 else ''}{so_far}"),
             box=box.SIMPLE_HEAD,
             title_justify="left",
             pad_edge=False,
@@ -351,13 +353,13 @@ def print_tables(results: Results, console: Console) -> None:
         table.add_column("bot", overflow="fold", min_width=16)
         names = ["Elo"] * summary.rated + ["win share", "mean utility"]
         names += ["seats", "ms/decision"] * (console.width >= 96)
-        for name in names:
-            table.add_column(name, justify="right", no_wrap=True)
+        for column in names:
+            table.add_column(column, justify="right", no_wrap=True)
         for standing in summary.standings:
             cells = [_plus_minus(standing.elo, "+.0f", ".0f")] if standing.elo is not None else []
             cells += [_plus_minus(standing.share, ".1f", ".1f", 100, " %"), _plus_minus(standing.utility, ".3f", ".3f")]
             cells += [str(standing.seats), ms_text(standing.ms_per_decision)]
-            table.add_row(standing.bot.replace(",", ", "), *cells[: len(names)])  # lines break at commas
+            table.add_row(Text(standing.bot.replace(",", ", ")), *cells[: len(names)])  # lines break at commas
         console.print(table)
         if summary.test is not None:
             console.print(test_text(summary), highlight=False, markup=False)
@@ -365,8 +367,10 @@ def print_tables(results: Results, console: Console) -> None:
         convergence.print_table(curve, console)
     if results.arenas:
         console.print(
-            "[dim]± is the wider half of a 95 % interval: Wilson's for shares of whole wins and for utilities that are "
-            "the same on another scale, else a bootstrap over deals. Elo is relative to the mean of the bots.[/dim]"
+            "± is the wider half of a 95 % interval: Wilson's for shares of whole wins and for utilities that are "
+            "the same on another scale, else a bootstrap over deals. Elo is relative to the mean of the bots.",
+            style="dim",
+            markup=False,
         )
 
 

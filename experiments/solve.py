@@ -17,6 +17,7 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from engine_ext.errors import TooLargeError, UnsuitableGameError
 from engine_ext.position import Position, Rules
@@ -183,7 +184,7 @@ def print_solution(found: Solution, console: Console) -> None:
             shown = f"{value:.6g}"
         else:
             shown = f"{value:,}" if isinstance(value, int) else value
-        table.add_row(_LABELS.get(key, key.replace("_", " ")), shown)
+        table.add_row(_LABELS.get(key, key.replace("_", " ")), Text(shown))
     console.print(table)
 
 

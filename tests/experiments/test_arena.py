@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import games
-from experiments import analysis, arena, players
+from experiments import analysis, arena, players, report
 from experiments.config import ArenaConfig
 from experiments.store import Rows, Store
 
@@ -88,6 +88,8 @@ def test_a_bot_against_itself_wins_what_it_loses(tmp_path):
     assert summary is not None
     assert summary.standings[0].utility.value == 0
     assert summary.standings[0].elo is None
+    assert report.percent_text(summary.standings[0].share) == "50.0 %"  # no interval: nothing could have changed it
+    assert report.estimate_text(summary.standings[0].utility) == "0.000"
     assert summary.complete
 
 

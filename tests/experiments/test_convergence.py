@@ -149,6 +149,8 @@ def test_a_run_of_curves_makes_table_and_report(tmp_path):
         ({"measure": "induced", "solvers": ["ismcts(simulations=5)"]}, "leave it out"),
         ({"solvers": ["cfr(seconds=1)"]}, "leave it out"),
         ({"measure": "induced", "solvers": ["random"]}, "no parameter 'simulations'"),
+        ({"solvers": ["cfr", "cfr()"]}, r"solvers\[2\]: cfr\(\) is cfr, which is listed already"),
+        ({"solvers": ["cfr"], "baselines": ["cfr( )"]}, r"baselines\[1\]: .*listed already"),
         ({"baselines": ["cfq"]}, r"convergence\[1\]\.baselines\[1\]: "),
         ({"baselines": ["random"]}, "needs a policy solver"),
         ({"baselines": ["cfr(seconds=1)"]}, "would not repeat itself"),

@@ -318,3 +318,28 @@ def test_every_plot_can_stand_in_a_file_of_its_own(finished, tmp_path, capsys):
     assert written == ["arena1.svg", "arena2.svg"]  # two bots: no cross table
     for path in (tmp_path / "figures").iterdir():
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
+
+
+def test_titles_are_printed_as_they_are_written(tmp_path, capsys):
+    """Square brackets and colons are markup to the terminal's library, and words to whoever wrote them."""
+    config = tmp_path / "marked.toml"
+    config.write_text(
+        """
+        name = "marked"
+        [[arena]]
+        title = "[/red] and [bold] :dice:"
+        game = "pig(goal=5)"
+        bots = ["greedy"]
+        deals = 1
+        [[convergence]]
+        title = "[/blue] curve [1]"
+        game = "kuhn_poker"
+        measure = "exploitability"
+        solvers = ["cfr"]
+        budgets = [1]
+        """
+    )
+    code, output, errors = command_line(capsys, "run", config, "--out", tmp_path / "r", "--workers", 1)
+    assert code == 0, errors
+    assert "[/red] and [bold] :dice:: 1 game\n" in re.sub(r" +\n", "\n", output)
+    assert "[/blue] curve [1]: exploitability" in " ".join(output.split())  # which a narrow table breaks
