@@ -390,6 +390,8 @@ class Summary:
         over_seconds: likewise.
         budgets: all that any curve has, ascending; 0 stands for the baselines' and comes last.
         table: a row for each solver, {"label", "cells"}, a cell for each of these.
+        resampled: what the intervals are over, "12 positions" or "3 seeds"; empty where there are none.
+        positions: found for `regret`, where that is fewer than were asked for; else 0.
     """
 
     config: ConvergenceConfig
@@ -404,6 +406,8 @@ class Summary:
     over_seconds: Sequence[Curve] = field(default_factory=list)
     budgets: Sequence[int] = field(default_factory=list)
     table: Sequence[dict[str, Any]] = field(default_factory=list)
+    resampled: str = ""
+    positions: int = 0
 
 
 def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary | None:
@@ -423,6 +427,7 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
     lines = _lines(config)
     budgets = sorted({budget for line in lines for budget in line.budgets}, key=lambda budget: (budget == 0, budget))
     over_budget, over_seconds, table = [], [], []
+    found = max(map(len, values.values()))
     for i, line in enumerate(lines):
         x, times, y = [], [], []
         for budget in line.budgets:
@@ -449,7 +454,16 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
         over_seconds=over_seconds,
         budgets=budgets,
         table=table,
+        resampled=_resampled(config.repeats, found),
+        positions=found if config.measure == "regret" and found < config.positions else 0,
     )
+
+
+def _resampled(repeats: int, values: int) -> str:
+    """What `_estimate` resamples, of so many repeats with so many values each."""
+    if values > 1:
+        return f"{values} positions"
+    return f"{repeats} seeds" if repeats > 1 else ""
 
 
 def _estimate(repeats: list[list[float]], number: int, solver: str, budget: int) -> Estimate:
@@ -468,6 +482,8 @@ def print_table(summary: Summary, console: Console) -> None:
     baselines, and one for each other set of budgets."""
     config = summary.config
     so_far = "" if summary.complete else f", {summary.points} of {summary.expected} points so far"
+    if summary.positions:
+        so_far = f", at the {summary.positions} of {config.positions} positions that were found{so_far}"
     title = f"{config.title or config.game}: {summary.y_label} over "
     apart = {str(each): each for each in config.solvers if not isinstance(each, str)}
     together = [row for row in summary.table if row["label"] not in apart]

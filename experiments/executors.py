@@ -22,6 +22,10 @@ from engine_ext.errors import ParameterError, ResultsError
 _LEAVE_S = 5.0  # time for a worker to end when it is asked to
 
 
+class WorkerLostError(ResultsError):
+    """A worker has gone, which says nothing against the run itself: it can go on."""
+
+
 class Task(Protocol):
     """A piece of an experiment that runs anywhere."""
 
@@ -65,7 +69,7 @@ class ProcessExecutor:
         """Yield results as they arrive. Few tasks wait in the queue at any time.
 
         Raises:
-            ResultsError: a worker process died (killed, or out of memory).
+            WorkerLostError: a worker process died (killed, or out of memory).
         """
         _start_tracker()
         pool = concurrent.futures.ProcessPoolExecutor(
@@ -82,7 +86,7 @@ class ProcessExecutor:
             for future in concurrent.futures.as_completed(pending):
                 yield future.result()
         except concurrent.futures.process.BrokenProcessPool as error:
-            raise ResultsError(
+            raise WorkerLostError(
                 "a worker process died (killed, or out of memory); what had been finished is kept, --resume goes on"
             ) from error
         finally:
@@ -110,7 +114,7 @@ class RayExecutor:
         """Yield results as they arrive.
 
         Raises:
-            ResultsError: a worker of the cluster died.
+            WorkerLostError: a worker of the cluster died.
         """
         ray = self._ray
         remote = ray.remote(_run)
@@ -127,7 +131,7 @@ class RayExecutor:
         except ray.exceptions.RayTaskError as error:
             raise error.as_instanceof_cause() from error
         except ray.exceptions.RayError as error:
-            raise ResultsError(f"a worker of the Ray cluster failed: {error}") from error
+            raise WorkerLostError(f"a worker of the Ray cluster failed: {error}") from error
 
 
 def make(name: str, workers: int) -> Executor:

@@ -260,11 +260,25 @@ def curve_findings(summary: convergence.Summary) -> list[str]:
     if not common or len(curves) < 2:
         return []
     last = max(common)
-    values = {curve.label: curve.y[list(curve.x).index(last)].value for curve in curves}
-    best = min(values, key=lambda label: values[label])
-    name = summary.config.title or heading(summary.config.game)
-    others = ", ".join(f"{label} {value:.3g}" for label, value in values.items() if label != best)
-    return [f"{name}: at {last:,.0f} {summary.unit} {best} is nearest, with {values[best]:.3g} ({others})."]
+    found = {curve.label: curve.y[list(curve.x).index(last)] for curve in curves}
+    nearest = min(found.values(), key=lambda each: each.value)
+    first = [label for label, each in found.items() if math.isclose(each.value, nearest.value, rel_tol=1e-9)]
+    others = {label: each for label, each in found.items() if label not in first}
+    listed = ", ".join(f"{label} {each.value:.3g}" for label, each in others.items())
+    place = f"{summary.config.title or heading(summary.config.game)}: at {last:,.0f} {summary.unit}"
+    verb = "is nearest"
+    # A value without a spread is exact, or of one seed.
+    if any(
+        nearest.high >= each.low and max(nearest.high - nearest.low, each.high - each.low) > 0
+        for each in others.values()
+    ):
+        verb = "is first, not clearly separated from the next"
+    if len(first) == 1:
+        return [f"{place} {first[0]} {verb}, with {nearest.value:.3g} ({listed})."]
+    level = f"{', '.join(first[:-1])} and {first[-1]}"
+    if not others:
+        return [f"{place} {level} are level, with {nearest.value:.3g}."]
+    return [f"{place} {level} are level and {verb.removeprefix('is ')}, with {nearest.value:.3g} ({listed})."]
 
 
 def _probability(value: float) -> str:

@@ -163,8 +163,8 @@ def run(
     try:
         with store:
             _play(experiment, engine, store, executor, folder)
-    except QuandaryError:
-        if not resume:
+    except QuandaryError as error:
+        if not resume and not isinstance(error, executors.WorkerLostError):
             _discard(folder, was_there)
         raise
     report.build(folder)

@@ -8,8 +8,10 @@ import pytest
 import games
 from engine_ext.errors import ConfigError
 from experiments import config as configs
-from experiments import convergence, gametext, run, solve
+from experiments import convergence, gametext, report, run, solve
 from experiments.config import ConvergenceConfig, parse
+from experiments.plots import Curve
+from experiments.ratings import Estimate
 from experiments.store import Rows, Store, dump
 from solvers import induced, specs
 from solvers.best_response import exploitability
@@ -268,3 +270,48 @@ def test_solve_and_curve_agree():
     found = solve.solve("kuhn_poker", "cfr(iterations=100)")
     values = {key: value for key, _, value in measured(config(solvers=["cfr"])).measures}
     assert found.exploitability == pytest.approx(values[f"curve1/cfr/0000/{100:012d}"], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        ({"cfr": (0.1, 0.1, 0.1), "cfr+": (0.2, 0.2, 0.2)}, "cfr is nearest, with 0.1 (cfr+ 0.2)."),
+        ({"cfr": (0.0, 0.0, 0.0), "cfr+": (0.0, 0.0, 0.0)}, "cfr and cfr+ are level, with 0."),
+        (
+            {"cfr": (0.0, 0.0, 0.0), "cfr+": (0.0, 0.0, 0.0), "dcfr": (0.1, 0.1, 0.1)},
+            "cfr and cfr+ are level and nearest, with 0 (dcfr 0.1).",
+        ),
+        (
+            {"cfr": (0.1, 0.05, 0.2), "cfr+": (0.2, 0.15, 0.3)},
+            "cfr is first, not clearly separated from the next, with 0.1 (cfr+ 0.2).",
+        ),
+        ({"cfr": (0.1, 0.05, 0.14), "cfr+": (0.2, 0.15, 0.3)}, "cfr is nearest, with 0.1 (cfr+ 0.2)."),
+    ],
+)
+def test_a_finding_says_how_far_apart_solvers_are(found, says):
+    part = config(solvers=list(found), budgets=[10])
+    lines = [Curve(label, [10.0], [Estimate(*each)]) for label, each in found.items()]
+    summary = convergence.Summary(part, True, 2, 2, "iterations", "iterations", "y", "", lines)
+    assert report.curve_findings(summary) == [f"kuhn_poker: at 10 iterations {says}"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says", "fewer"),
+    [
+        ({"positions": 3}, "3 positions", 0),
+        ({"positions": 3, "repeats": 2}, "3 positions", 0),
+        ({"positions": 1, "repeats": 2}, "2 seeds", 0),
+        ({"positions": 1}, "", 0),
+        ({"positions": 1000}, None, True),
+    ],
+)
+def test_a_curve_says_what_its_intervals_are_over(changes, says, fewer, tmp_path):
+    """Pig to 3 has far fewer than 1,000 positions where the choice matters."""
+    part = config(**{"game": "pig(goal=3)", "measure": "regret", "solvers": ["mcts"], "budgets": [2], **changes})
+    with Store.create(tmp_path / "results.sqlite", "x") as store:
+        store.begin_run(1, "processes")
+        store.add(measured(part))
+        summary = convergence.summarise(part, 1, store)
+    assert summary is not None
+    assert summary.resampled == (says if says is not None else f"{summary.positions} positions")
+    assert (0 < summary.positions < 1000) if fewer else summary.positions == 0

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engine_ext.errors import ResultsError
-from experiments import report, run
+from experiments import executors, report, run
 from experiments.store import Store, dump
 from tests.experiments.command import command_line, quandary, start
 
@@ -343,3 +343,18 @@ def test_titles_are_printed_as_they_are_written(tmp_path, capsys):
     assert code == 0, errors
     assert "[/red] and [bold] :dice:: 1 game\n" in re.sub(r" +\n", "\n", output)
     assert "[/blue] curve [1]: exploitability" in " ".join(output.split())  # which a narrow table breaks
+
+
+def test_a_run_that_lost_a_worker_before_its_first_result_can_go_on(config, finished, tmp_path, capsys, monkeypatch):
+    def lost(engine, tasks):
+        raise executors.WorkerLostError("a worker process died; --resume goes on")
+        yield
+
+    monkeypatch.setattr(executors.InlineExecutor, "results", lost)
+    code, _, errors = command_line(capsys, "run", config, "--out", tmp_path / "r", "--workers", 1)
+    assert code == 2
+    assert "--resume goes on" in errors
+    monkeypatch.undo()
+    code, _, errors = command_line(capsys, "run", config, "--out", tmp_path / "r", "--workers", 1, "--resume")
+    assert code == 0, errors
+    assert rows(tmp_path / "r") == rows(finished)
