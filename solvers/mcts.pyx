@@ -7,7 +7,9 @@ UCT (Kocsis and Szepesvari, 2006) over a graph of states, with what makes it str
   its child's value as it was when last passed, and a node's value is always one of its edges'
   values. With `transpositions=false` keys are paths, and the graph is the plain tree.
 * *Backup.* A decision is worth what its most visited edge is worth (Coulom, 2006, "robust max"),
-  so that exploring bad actions does not drag it down; `backup=mean` is plain UCT's mean.
+  so that exploring bad actions does not drag it down. Where leaves are valued by random games, it
+  is the mean of its visits instead (`backup=auto`; plain UCT): the most visited edges lead to a node seen
+  once, and the value would be what one random game brought.
 * *Chance nodes.* A node's outcomes are sampled until it was visited as often as it has outcomes;
   then all of them get an edge, and once each was seen its value is the exact expectation over
   its edges instead of a sampled mean. `chance=open` keeps no chance nodes at all (open loop).
@@ -186,10 +188,11 @@ class MctsSearcher:
         settings.exploration = chosen["c"]
         settings.widening = chosen["widening"]
         settings.widening_power = chosen["widening_power"]
-        settings.best_backup = chosen["backup"] == "best"
         settings.epsilon = chosen["epsilon"]
         settings.prior = chosen["prior"]
         playout, playout_depth = _playout(position.rules, chosen)
+        by_chance = playout == "random" and playout_depth != 0
+        settings.best_backup = chosen["backup"] == "best" or (chosen["backup"] == "auto" and not by_chance)
         settings.playout_depth = NONE if playout_depth is None else playout_depth
         settings.playout_turns = NONE if chosen["playout_turns"] is None else chosen["playout_turns"]
         settings.greedy = playout == "greedy"
@@ -468,8 +471,9 @@ PARAMETERS = {
     "transpositions": Parameter(True, "one node a state, however it is reached"),
     "solve": Parameter(True, "prove values (one player, or two with a zero sum)"),
     "backup": Parameter(
-        "best", "a decision's value: that of its most visited action, or the mean over all visits (plain UCT)",
-        choices=("best", "mean")),
+        "auto", "a decision's value: that of its most visited action (best), or the mean over all visits (plain UCT); "
+        "auto: mean where leaves are valued by random games, else best",
+        choices=("auto", "best", "mean")),
     "playout": Parameter(
         "auto", "how a leaf is valued: by playing on at random or by the game's rule of thumb, or by its estimate "
         "at once (none); auto: the first of none, greedy, random that the game offers",

@@ -257,7 +257,7 @@ def test_three_players_maximise_their_own():
     for seed in range(5):
         rules = random_tree(seed, levels="0c1c2", branching=(3, 3), n_players=3)
         expected = exact.expectimax(rules.initial_position())
-        result = MctsSearcher(simulations=50_000).search(rules.initial_position(), seed=seed)
+        result = MctsSearcher(simulations=50_000, backup="best").search(rules.initial_position(), seed=seed)
         assert result.values == pytest.approx(expected, abs=0.05)
         child = exact.step(rules.initial_position(), result.action)
         assert exact.expectimax(child)[0] == pytest.approx(expected[0], abs=0.02)
@@ -355,12 +355,12 @@ def test_grave_without_a_node_that_serves_as_reference_is_uct():
 def test_all_moves_as_first_pay_where_order_does_not_matter(grave_ref):
     """Utility is the mean of three choices from 0 to 7: what an action is worth does not depend on when it is
     chosen, so what is learned of it anywhere holds everywhere. Of the 512 lines only 7 7 7 is worth 1; 100
-    simulations find it so, where UCT, which tries each action at each node, must be lucky."""
+    simulations find it so, where UCT backed up by best actions, which tries each at each node, must be lucky."""
     start = choices(lambda line: sum(line) / 21, 3, 8)
     found = {"grave": 0, "uct": 0}
     for seed in range(20):
         for name, parameters in (("grave", {"grave_ref": grave_ref}), ("uct", {})):
-            result = MctsSearcher(simulations=100, c=0.1, **PLAIN, **parameters).search(start, seed=seed)
+            result = MctsSearcher(simulations=100, c=0.1, backup="best", **PLAIN, **parameters).search(start, seed=seed)
             found[name] += result.principal_variation == (7, 7, 7)
     assert found["grave"] >= 16
     assert found["uct"] <= 8
@@ -490,3 +490,12 @@ def test_a_million_simulations_find_the_value_and_the_move(request, game, scenar
         reason = "the action is best, and the value 0.032 of the range low: so much greedy play loses over eight turns"
         request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     check_against_solution(game, scenario, MctsSearcher(simulations=1_000_000, playout=playout))
+
+
+def test_one_random_game_is_not_taken_for_a_value():
+    """Tic-tac-toe is drawn. Down the most visited actions a value is one game's, won or lost; a mean over all is not."""
+    position = as_game(pyspiel.load_game("tic_tac_toe")).initial_position()
+    for simulations in (100, 300, 1000):
+        result = MctsSearcher(simulations=simulations).search(position, seed=0)
+        assert abs(result.values[0]) < 0.6
+        assert abs(MctsSearcher(simulations=simulations, backup="best").search(position, seed=0).values[0]) == 1
