@@ -16,6 +16,7 @@ Of five rounds against five at the same speed, all of these lie below all of tho
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,9 +41,33 @@ def read_profile(path: Path, subject: str) -> dict[str, Any]:
         raise ConfigError(f"baseline {path}: cannot be read as JSON: {error}") from None
     if not isinstance(found, dict) or not {"profile", "ranges", "references"} <= found.keys():
         raise ConfigError(f"baseline {path}: not what `quandary profile ... --json` writes")
+    fault = _fault(found)
+    if fault:
+        raise ConfigError(f"baseline {path}: damaged: {fault}")
     if found["profile"] != subject:
         raise ConfigError(f"baseline {path} is a profile of {found['profile']}, this is to be one of {subject}")
     return found
+
+
+def _fault(profile: dict[str, Any]) -> str | None:
+    """What is not as `quandary profile --json` writes it; None where all is well."""
+    ranges, references = profile["ranges"], profile["references"]
+    if not isinstance(ranges, dict):
+        return "ranges is no table"
+    if not isinstance(references, (dict, list)):
+        return "references is no list"
+    for key, pair in ranges.items():
+        if not isinstance(pair, list) or len(pair) != 2 or not all(map(_is_rate, pair)):
+            return f"ranges.{key} is not two rates above 0"
+        if key in profile and not _is_rate(profile[key]):
+            return f"{key} is not a rate above 0"
+    if not isinstance(profile.get("machine", {}), dict):
+        return "machine is no table"
+    return None
+
+
+def _is_rate(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
 
 
 def compare(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
@@ -54,8 +79,8 @@ def compare(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     Returns:
         JSON-able: `commit`, `seconds`, `game_version` and `processor` of before; `drift`, the machine's speed now
         over before; `changes`, by figure the rates `before` and `now`, their `ratio` with the drift taken
-        out, and the `verdict` "slower", "faster" or "same" (of a reference "reference"); `slower`, the names of
-        the slower ones.
+        out, and the `verdict` "slower", "faster" or "same" (of a reference "reference"); `gone`, figures of before
+        that are not measured any more; `slower`, the names of the slower ones.
 
     Raises:
         ConfigError: the profiles have no reference in common.
@@ -90,6 +115,7 @@ def compare(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
         "processor": before.get("machine", {}).get("processor"),
         "drift": float(f"{drift:.4g}"),
         "changes": changes,
+        "gone": [key for key in before["ranges"] if key not in now["ranges"]],
         "slower": [key for key, change in changes.items() if change["verdict"] == "slower"],
     }
 
@@ -112,6 +138,8 @@ def table(found: dict[str, Any]) -> Table:
         colour = {"slower": "red", "faster": "green"}.get(change["verdict"], "")
         verdict = f"[{colour}]{change['verdict']}[/]" if colour else change["verdict"]
         shown.add_row(key, f"{change['before']:,.4g}", f"{change['now']:,.4g}", f"{change['ratio']:.3f}", verdict)
+    for key in found["gone"]:
+        shown.add_row(key, "", "", "", "[red]not measured any more[/]")
     shown.caption = (
         f"baseline of commit {found['commit'] or 'unknown'}; by the references the machine runs at {found['drift']:g} "
         "times its speed then, which is taken out of the ratios"

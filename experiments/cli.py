@@ -286,7 +286,9 @@ def profile_target(
     baseline_file: Annotated[
         Path | None,
         typer.Option(
-            "--baseline", metavar="FILE", help="an earlier profile (--json) to compare with; slower: exit code 1"
+            "--baseline",
+            metavar="FILE",
+            help="an earlier profile (--json) to compare with; slower, or a figure gone: exit code 1",
         ),
     ] = None,
 ) -> None:
@@ -308,7 +310,7 @@ def profile_target(
         _console().print(profile.table(found))
         if before is not None:
             _console().print(baseline.table(found["baseline"]))
-    if before is not None and found["baseline"]["slower"]:
+    if before is not None and (found["baseline"]["slower"] or found["baseline"]["gone"]):
         raise typer.Exit(1)
 
 
@@ -321,8 +323,11 @@ def sign_solvers(
     compare: Annotated[Path | None, typer.Option(help="a file that --json made; exit code 1 where rows differ")] = None,
 ) -> None:
     """Digest what every solver does from fixed seeds: has a change of the code changed it?"""
+    from engine_ext.errors import ParameterError
     from experiments import signature
 
+    if as_json and compare is not None:
+        raise ParameterError("--json prints signatures, --compare what has changed; give one of them")
     kept = signature.read(compare) if compare is not None else []
     found = [row for text in game or signature.games_signed() for row in signature.signatures(text)]
     if compare is not None:

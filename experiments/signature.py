@@ -49,7 +49,7 @@ POLICIES = (
 SMALL = ("quandary_kuhn", "quarz(scenario=favor_duel)")  # games the policy solvers are run on
 VARIANTS = {
     "pentaquest": ("", "(players=2)"),
-    "quarriors": ("", "(players=4)", "(edition=light_vs_dark)", "(qladiator=true)"),
+    "quarriors": ("", "(players=4)", "(edition=light_vs_dark)", "(qladiator=True)"),
     "quarz": ("", "(players=3)", "(players=4)"),
 }
 DECISIONS = 30  # of a game that a searcher plays; players that do not search finish theirs
@@ -92,7 +92,7 @@ def signatures(text: str) -> Iterator[Signature]:
         ParameterError: not one of our games.
     """
     game = gametext.load(text, own_only=True)
-    rules = game.rules
+    text, rules = game.text, game.rules
     assert rules is not None
     for bot in BOTS:
         try:
@@ -164,15 +164,26 @@ def read(path: Path) -> list[Signature]:
     """
     content = files.read_json(path, "file of signatures")
     try:
-        return [Signature(game, **row) for game, rows in content["signatures"].items() for row in rows]
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ResultsError(f"{path} is not what `quandary signature --json` prints") from error
+        found = [Signature(game, **row) for game, rows in content["signatures"].items() for row in rows]
+    except (KeyError, TypeError, AttributeError):
+        found = []
+    kinds = {"game": str, "solver": str, "nodes": int, "digest": str}
+    if not found or any(type(getattr(each, name)) is not kind for each in found for name, kind in kinds.items()):
+        raise ResultsError(f"{path} is not what `quandary signature --json` prints")
+    return found
 
 
 def differences(found: list[Signature], kept: list[Signature]) -> list[str]:
-    """A line for each row that is not as it was, among the games that were signed."""
+    """A line for each row that is not as it was, among the games that were signed.
+
+    Raises:
+        ResultsError: a game was signed that the kept ones lack.
+    """
     signed = {each.game for each in found}
     before = {(each.game, each.solver): each for each in kept if each.game in signed}
+    missing = signed - {each.game for each in kept}
+    if missing:
+        raise ResultsError(f"there are no signatures of {', '.join(sorted(missing))} to compare with")
     after = {(each.game, each.solver): each for each in found}
     lines = []
     for key in before.keys() | after.keys():

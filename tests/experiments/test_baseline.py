@@ -118,3 +118,29 @@ def test_a_bad_baseline_is_refused_before_anything_is_measured(content, says, tm
     assert says in errors
     assert "before.json" in errors
     assert len(errors.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("ranges", None),
+        ("ranges", {"a_per_s": None}),
+        ("ranges", {"a_per_s": [1.0]}),
+        ("ranges", {"a_per_s": [0.0, 1.0]}),
+        ("ranges", {"a_per_s": [1.0, float("nan")]}),
+        ("ranges", {"a_per_s": "90"}),
+        ("a_per_s", "fast"),
+        ("references", 3),
+        ("machine", None),
+    ],
+)
+def test_a_damaged_baseline_is_refused_before_anything_is_measured(key, value, tmp_path):
+    path = tmp_path / "before.json"
+    path.write_text(json.dumps(measured(a_per_s=(1, 2), python_x_per_s=(1, 2)) | {key: value}))
+    with pytest.raises(ConfigError, match=r"before\.json: (damaged|not what)"):
+        baseline.read_profile(path, "kernels")
+
+
+def test_a_figure_that_is_gone_is_told():
+    before = measured(a_per_s=(1, 2), python_x_per_s=(1, 2))
+    assert baseline.compare(measured(python_x_per_s=(1, 2)), before)["gone"] == ["a_per_s"]

@@ -60,7 +60,21 @@ def test_the_command_compares_with_a_file(tmp_path):
     assert changed.stdout.startswith("quandary_kuhn: random: 000000000000")
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"signatures": 3}', '{"signatures": {"pig": [{"x": 1}]}}'])
+ROW = '{"signatures": {"pig": [{"solver": %s, "nodes": %s, "digest": "y"}]}}'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        '{"signatures": {}}',
+        '{"signatures": 3}',
+        '{"signatures": {"pig": [{"x": 1}]}}',
+        ROW % ('"random"', '"x"'),
+        ROW % ('["random"]', "1"),
+    ],
+)
 def test_other_files_are_refused(content, tmp_path):
     path = tmp_path / "kept.json"
     path.write_text(content)
@@ -71,3 +85,9 @@ def test_other_files_are_refused(content, tmp_path):
 def test_only_our_games_are_signed():
     with pytest.raises(ParameterError):
         list(signature.signatures("leduc_poker"))
+
+
+def test_a_game_may_be_spelled_in_any_way_and_must_be_in_the_file():
+    assert list(signature.signatures("kuhn()")) == list(signature.signatures("quandary_kuhn"))
+    with pytest.raises(ResultsError, match="no signatures of quandary_pig"):
+        signature.differences(list(signature.signatures("pig")), list(signature.signatures("kuhn")))

@@ -493,7 +493,7 @@ def test_a_million_simulations_find_the_value_and_the_move(request, game, scenar
 
 
 def test_one_random_game_is_not_taken_for_a_value():
-    """Tic-tac-toe is drawn. Down the most visited actions a value is one game's, won or lost; a mean over all is not."""
+    """Tic-tac-toe is drawn. Down the most visited actions a value is one game's, won or lost; a mean is not."""
     position = as_game(pyspiel.load_game("tic_tac_toe")).initial_position()
     for simulations in (100, 300, 1000):
         result = MctsSearcher(simulations=simulations).search(position, seed=0)
