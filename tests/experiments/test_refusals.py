@@ -34,7 +34,7 @@ def values_of(name, key):
         if kind is bool:
             found = ["true", "false"]
         elif key == "seconds":
-            found = ["0.01"]
+            found = ["60" if name == "sequence_form" else "0.01"]  # which gives up, rightly, when its time is over
         elif kind is float:
             found = ["0.5"]
         else:
