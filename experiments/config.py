@@ -205,14 +205,16 @@ def find(name: str) -> Path:
     """The config file of this path, or the one that ships under this name (`quickstart`).
 
     Raises:
-        ConfigError: there is neither; the message lists the shipped ones.
+        ConfigError: there is neither, or it is a folder; the message lists the shipped ones.
     """
     path = Path(name)
     if path.is_file():
         return path
     shipped = Path(str(resources.files("experiments"))) / "configs"
-    if path.parent == Path() and (shipped / f"{path.stem}.toml").is_file():
+    if path.name == name and path.suffix in ("", ".toml") and (shipped / f"{path.stem}.toml").is_file():
         return shipped / f"{path.stem}.toml"
+    if path.is_dir():
+        raise ConfigError(f"{name} is a folder; a config is a TOML file (`quandary report` takes a run folder)")
     names = ", ".join(sorted(file.stem for file in shipped.glob("*.toml")))
     raise ConfigError(f"{name}: no such file; configs that ship: {names}")
 
@@ -266,6 +268,13 @@ def _reason(error: Any) -> str:
         return "this key is unknown; " + (f"did you mean {close[0]!r}?" if close else f"allowed: {', '.join(known)}")
     if kind == "missing":
         return "this key is missing"
+    if (
+        kind == "list_type"
+        and error["loc"][0] in _MODELS
+        and len(error["loc"]) == 1
+        and isinstance(error["input"], dict)
+    ):
+        return f"it must be [[{error['loc'][0]}]], in double brackets: there may be several"
     message = str(error["msg"]).removeprefix("Value error, ")
     if kind == "value_error":
         return message

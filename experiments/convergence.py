@@ -78,6 +78,12 @@ def check(config: ConvergenceConfig, where: str) -> ConvergenceConfig:
             f"{where}.game: regret needs one of our games with perfect information, and {game.text} is none; "
             "where information is hidden, measure = 'induced' asks the same of a whole policy"
         )
+    # A config that a report has written out in full names the defaults, too, so these pass.
+    defaults = {key: each.default for key, each in ConvergenceConfig.model_fields.items()}
+    if config.measure == "exploitability" and config.unit != defaults["unit"]:
+        raise ConfigError(f"{where}.unit: the budgets of measure 'exploitability' are iterations; leave the unit out")
+    if config.measure != "regret" and config.positions != defaults["positions"]:
+        raise ConfigError(f"{where}.positions: measure {config.measure!r} has none, only 'regret' has; leave it out")
     lines = _lines(config)
     texts: list[str] = []
     for place, line in zip(_places(config), lines, strict=True):

@@ -50,14 +50,24 @@ def win_shares(utilities: Sequence[float]) -> list[float]:
     return [share if value == best else 0.0 for value in utilities]
 
 
-def wilson(successes: int, trials: int) -> Estimate:
+def wilson(successes: float, trials: int) -> Estimate:
     """A share of independent trials, with Wilson's score interval (1927).
+
+    Args:
+        successes: need not be whole: a tie may count in part.
+        trials: at least 1.
 
     >>> wilson(0, 10).low, round(wilson(0, 10).high, 4)
     (0.0, 0.2775)
     """
-    interval = stats.binomtest(successes, trials).proportion_ci(CONFIDENCE, method="wilson")
-    return Estimate(successes / trials, float(interval.low), float(interval.high))
+    z = float(stats.norm.ppf((1 + CONFIDENCE) / 2))
+    share = successes / trials
+    scale = 1 + z * z / trials
+    centre = (share + z * z / (2 * trials)) / scale
+    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / scale
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == trials else min(1.0, centre + half)
+    return Estimate(share, low, high)
 
 
 def bootstrap_mean(clusters: Sequence[ArrayLike], *key: str | int) -> Estimate:

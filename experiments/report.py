@@ -382,7 +382,8 @@ def print_tables(results: Results, console: Console) -> None:
     if results.arenas:
         console.print(
             "± is the wider half of a 95 % interval: Wilson's for shares of whole wins and for utilities that are "
-            "the same on another scale, else a bootstrap over deals. Elo is relative to the mean of the bots.",
+            "the same on another scale, else a bootstrap over deals (for shares over fewer than 20 deals the wider "
+            "of the two). Elo is relative to the mean of the bots.",
             style="dim",
             markup=False,
         )

@@ -65,6 +65,7 @@ def test_a_file_that_is_missing_is_named_once(tmp_path):
         ('"pig"', '"chess"', "arena[1].game: "),
         ("[[arena]]", "[[arenas]]", "arenas: this key is unknown"),
         ("[[arena]]", "[[arena", "trial.toml: "),
+        ("[[arena]]", "[arena]", "arena: it must be [[arena]], in double brackets"),
         (GOOD, 'name = "empty"', "nothing to run"),
         ("seed = 7", "seed = 7\nseed = 8", "trial.toml: "),
     ],
@@ -93,3 +94,20 @@ def test_not_a_text_file(tmp_path):
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match=r"binary\.toml"):
         config.read(path)
+
+
+def test_only_the_name_of_a_config_that_ships_finds_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert config.find("quickstart") == config.find("quickstart.toml")
+    for name in ("quickstart.json", "quickstart.toml.bak", "quickstart/"):
+        with pytest.raises(ConfigError, match="no such file"):
+            config.find(name)
+    (tmp_path / "mine").mkdir()
+    for name in ("mine", str(tmp_path)):
+        with pytest.raises(ConfigError, match="is a folder"):
+            config.find(name)
+
+
+@pytest.mark.parametrize("path", sorted(config.find("quickstart").parent.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_config_that_ships_is_valid(path):
+    run.prepare(config.read(path), str(path))

@@ -37,6 +37,14 @@ def test_wilson_agrees_with_newcombes_table(successes, trials, low, high):
     assert found.value == successes / trials
 
 
+@pytest.mark.parametrize(("successes", "trials"), [(0, 1), (1, 1), (3, 7), (50, 100), (999, 1000)])
+def test_wilson_agrees_with_scipy_and_takes_parts_of_a_win(successes, trials):
+    found, own = ratings.wilson(successes, trials), stats.binomtest(successes, trials).proportion_ci(method="wilson")
+    assert (found.low, found.high) == (pytest.approx(own.low, abs=1e-12), pytest.approx(own.high, abs=1e-12))
+    more = ratings.wilson(successes + 0.5, trials + 1)
+    assert more.low < more.value < more.high
+
+
 def test_bootstrap_of_independent_values_is_near_the_normal_interval():
     values = np.random.default_rng(1).normal(3, 2, size=400)
     found = ratings.bootstrap_mean([[value] for value in values], "test")
