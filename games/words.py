@@ -80,6 +80,11 @@ def who(seat: int, listener: int) -> str:
     return "you" if seat == listener else f"seat {seat}"
 
 
+def has(seat: int, listener: int) -> str:
+    """A seat before a number that it has: `you have`, `seat 2 has`."""
+    return "you have" if seat == listener else f"seat {seat} has"
+
+
 def whose(seat: int, listener: int) -> str:
     """A seat's, as the listener says it."""
     return "your" if seat == listener else f"seat {seat}'s"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
@@ -201,8 +201,34 @@ def _choices(position: Position) -> set[str]:
 
 
 def _attack_words(t: _Table) -> str:
-    total = sum(record[0] for record in t.pending.get("records", []))
-    return f"{who(t.active, t.seat)} attacks with {total} in all"
+    attacks = f"{who(t.active, t.seat)} attacks"
+    if _effects_in_play(t) & _PER_DEFENDER:
+        return attacks
+    return f"{attacks} with {sum(record[0] for record in t.pending.get('records', []))} in all"
+
+
+# Effects that let an attack count differently against each defender, and those that change what creatures count.
+_PER_DEFENDER = {"addtotal", "capattack", "barlevel", "setattack", "attack when"}
+_CHANGING = _PER_DEFENDER | {"attack", "stats", "copy", "rotate", "scoreself"}
+
+
+def _effects(t: _Table, names: Iterable[str]) -> set[str]:
+    """What the cards of these classes do; `attack when` is attack under a condition or in the attack alone."""
+    return {
+        "attack when" if effect["do"] == "attack" and ("when" in effect or effect["on"] == "attack") else effect["do"]
+        for name in names
+        if name in t.cards
+        for effect in (*t.cards[name].effects, *(t.cards[name].anchored or {"effects": ()})["effects"])
+    }
+
+
+def _effects_in_play(t: _Table) -> set[str]:
+    """What the cards of all dice in the Ready Areas do, of copies, attached spells and locked dice too."""
+    names = set()
+    for player in t.state["players"]:
+        for each in (*player["ready"], *([player["locked"]] if player.get("locked") else [])):
+            names |= {each["die"], each.get("copy", each)["die"], *(spell["die"] for spell in each.get("attached", []))}
+    return _effects(t, names)
 
 
 # ---- the options ---------------------------------------------------------------------------------
@@ -388,6 +414,8 @@ def tell(steps: Sequence[Step], seat: int) -> list[Line]:
         rolls, dealt = {}, []
 
     for step, (before, after) in zip(steps, pairwise(tables), strict=True):
+        family = ""
+        parts: dict[str, Any] = {}
         if step.seat == NOBODY:
             kind, _, rest = str(before.rules.outcome_name(step.action)).partition(" ")
             if kind == "deal":
@@ -398,10 +426,11 @@ def tell(steps: Sequence[Step], seat: int) -> list[Line]:
                 rolls.setdefault(before.card(name), []).extend(_rolled(before, name, faces))
         else:
             flush()
-            text = _told(before, *parse(str(step.name)), step.seat)
+            family, parts = parse(str(step.name))
+            text = _told(before, family, parts, step.seat)
             if text:
                 lines.append(Line(step.seat, text))
-        changes = _changes(before, after)
+        changes = _changes(before, after, family, parts.get("die", ""))
         if changes:
             flush()
             lines += changes
@@ -472,23 +501,34 @@ def _attack_phase(t: _Table) -> int:
     return 4 if t.state["edition"] == "base" else 3
 
 
-def _changes(before: _Table, after: _Table) -> list[Line]:
-    """What a step brought about: the attack, creatures lost or scored, Glory, the turn, the end."""
+def _changes(before: _Table, after: _Table, family: str, die: str) -> list[Line]:
+    """What a step brought about: the attack, creatures lost or scored, Glory, the turn, the end.
+
+    Args:
+        before, after: the positions around the step.
+        family, die: the action, and the class of dice that it names; empty for dice.
+    """
     old, new = before.state, after.state
     passed = new["turn"] != old["turn"]
-    lines = _attack(before, after, passed)
+    seats = len(old["players"])
     scores: list[Line] = []
-    for seat, (was, now) in enumerate(zip(old["players"], new["players"], strict=True)):
-        gained = int(now["glory"]) - int(was["glory"])
+    lines: list[Line] = []
+    for k in range(1, seats + 1):  # clockwise from the attacker (B68), who comes last
+        seat = (before.active + k) % seats
+        now = new["players"][seat]["glory"]
+        gained = int(now) - int(old["players"][seat]["glory"])
         gone = Counter(each["die"] for each in before.creatures(seat))
+        gone += Counter([die] if family == "summon" and seat == before.active else [])
         gone -= Counter(each["die"] for each in after.creatures(seat))
         lost, scored = _fate(before, after, seat, gone, gained, passed)
+        if seat == before.active:
+            lines = _attack(before, after, family, die, scored) + lines
         if lost:
             lines.append(Line(seat, f"lost {_named(before, lost)}"))
         if scored or gained:
             by = f" with {_named(before, scored)}" if scored else ""
             told = scores if passed and seat == after.active else lines  # phase 1 of the next turn
-            told.append(Line(seat, f"scored {gained} Glory{by}: {now['glory']} now"))
+            told.append(Line(seat, f"scored {gained} Glory{by}: {now} now"))
     if passed and (scores or not after.over):
         begins = "your turn" if after.active == after.seat else f"the turn of seat {after.active}"
         lines.append(Line(NOBODY, f"turn {new['turn'] + 1}: {begins}"))
@@ -508,7 +548,8 @@ def _fate(
 ) -> tuple[Counter[str], Counter[str]]:
     """Which creatures of a seat were lost and which scored in one step.
 
-    Creatures leave the Ready Area by scoring in phase 1 of their owner's turn, or destroyed. One step
+    Creatures leave the Ready Area by scoring in phase 1 of their owner's turn, by an effect of their own
+    that scores them when they have destroyed, or destroyed themselves. One step
     can hold both: an attack, and then the next player's scoring. An attack that asks nobody destroys
     none of a defender's creatures, all of them, or some of several that are alike, so the Glory
     gained tells them apart.
@@ -517,20 +558,27 @@ def _fate(
         return Counter(), Counter()
     scoring = after.active == seat and (passed or int(before.state["phase"]) <= 1)
     if not scoring:
-        return gone, Counter()
+        scored: Counter[str] = Counter()
+        for name, n in gone.items():
+            worth = before.cards[name].glory if name in before.cards else 0
+            if seat == before.active and worth and "scoreself" in _effects(before, [name]):
+                scored[name] = min(n, gained // worth)
+                gained -= worth * scored[name]
+        return gone - scored, +scored
     if not passed:
         return Counter(), gone
-    worth = {name: before.cards[name].glory if name in before.cards else 0 for name in gone}
+    glory = {name: before.cards[name].glory if name in before.cards else 0 for name in gone}
     if len(gone) == 1:
         ((name, n),) = gone.items()
-        survived = min(n, gained // worth[name]) if worth[name] else n
+        survived = min(n, gained // glory[name]) if glory[name] else n
         return Counter({name: n - survived} if n > survived else {}), Counter({name: survived} if survived else {})
     return (Counter(), gone) if gained else (gone, Counter())
 
 
-def _attack(before: _Table, after: _Table, passed: bool) -> list[Line]:
-    """The attack, where it began in this step and somebody had to fear it."""
+def _attack(before: _Table, after: _Table, family: str, die: str, scored: Counter[str]) -> list[Line]:
+    """The attack, where it began in this step and somebody had to fear it; `scored`: attackers that are gone."""
     phase = _attack_phase(before)
+    passed = after.state["turn"] != before.state["turn"]
     began = int(before.state["phase"]) < phase and (passed or int(after.state["phase"]) >= phase)
     began = began and int(before.state["phase"]) > 0
     if not began or (after.over and not passed):
@@ -539,17 +587,32 @@ def _attack(before: _Table, after: _Table, passed: bool) -> list[Line]:
     rivals = [k for k in range(len(before.state["players"])) if k != seat]
     if not any(before.creatures(k) for k in rivals):
         return []
-    records = after.pending.get("records", [])
-    attackers = after.creatures(seat)  # they stay until their owner's next turn
+    # Who did not score stays until the owner's next turn.
+    attackers = Counter(each["die"] for each in after.creatures(seat)) + scored
     if not attackers:
         return []
-    if records:
-        total = sum(record[0] for record in records)
-    else:
-        source = before if passed and len(before.creatures(seat)) == len(attackers) else after
-        total = sum(attack for attack, _ in source.figures["values"][seat])
-    names = _named(after, Counter(each["die"] for each in attackers))
-    return [Line(seat, f"attacked with {names}: {total} in all")]
+    total = _attack_total(before, after, family, die)
+    return [
+        Line(seat, f"attacked with {_named(after, attackers)}" + (f": {total} in all" if total is not None else ""))
+    ]
+
+
+def _attack_total(before: _Table, after: _Table, family: str, die: str) -> int | None:
+    """What the attackers counted together in an attack that began in this step; None where that is not known for
+    sure, or differs from defender to defender."""
+    effects = _effects_in_play(before) | _effects_in_play(after)
+    if effects & _PER_DEFENDER:
+        return None
+    records = after.pending.get("records", [])
+    if records:  # the attack goes on
+        return sum(record[0] for record in records)
+    seat = before.active
+    if family == "done" and before.frame[0] == "main":  # fixed at this moment (A29)
+        return sum(attack for attack, _ in before.figures["values"][seat])
+    # What the step itself brought may have changed attacks, and what lasts for a turn is over afterwards.
+    if (effects | _effects(before, [die])) & _CHANGING or any(each.get("attack") for each in before.creatures(seat)):
+        return None
+    return sum(attack for attack, _ in after.figures["values"][seat])
 
 
 # ---- what can be looked up -----------------------------------------------------------------------

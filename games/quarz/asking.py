@@ -25,7 +25,7 @@ def _ask_action(t: Table) -> str:
 def _ask_favor(_: Table) -> str:
     return (
         "Choose a favor card in secret: the highest plays first this round, and each gives one of its effects at the "
-        "start of the own turn."
+        "start of your turn."
     )
 
 
@@ -114,7 +114,7 @@ def _ask_effect(t: Table) -> str:
         text += f" (it shows {roll})"
     subject = f"{t.name(m)}: " if m >= 0 else ""
     if do == "choose_own":
-        return f"{source}: for which of your monsters?"
+        return f"{source}, one of your monsters {t.of_chosen(prog)}: which one?"
     if do == "regenerate":
         return f"{source}, {t.name(m)} regenerates: shuffle its discard into its draw pile, too?"
     if do == "rotate":

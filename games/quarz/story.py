@@ -9,7 +9,7 @@ from typing import Any, cast
 from games.quarz.cards import describe_effects, describe_munch, describe_time
 from games.quarz.options import favor_choice
 from games.quarz.table import TOKENS, Table, monster_number, sides
-from games.words import NOBODY, Line, Step, count, join, who, whose
+from games.words import NOBODY, Line, Step, count, has, join, whose
 
 
 def tell(steps: Sequence[Step], seat: int) -> list[Line]:
@@ -119,6 +119,8 @@ def _told_part(t: Table, verb: str, rest: list[str], doing: str) -> str:
     """A choice within something that goes on."""
     if verb == "target":
         name = t.monster(monster_number(rest[0]))["name"]
+        if doing == "effect" and t.rules.instructions[t.frame[9]][0]["do"] == "choose_own":
+            return f"{t.source(t.frame[9])}: {name} {t.of_chosen(t.frame[9])}"
         if doing == "effect":
             return f"{t.source(t.frame[9])}: {name}"
         return f"{name} took the damage" if doing == "hit" else f"chose {name}"
@@ -233,7 +235,7 @@ def _turns(before: Table, after: Table) -> list[Line]:
     old, new = before.scene, after.scene
     shown = [mob["favor"] for mob in new["mobs"]]
     if None not in shown and None in [mob["favor"] for mob in old["mobs"]]:
-        cards = join([f"{who(seat, after.seat)} {favor}" for seat, favor in enumerate(shown)])
+        cards = join([f"{has(seat, after.seat)} {favor}" for seat, favor in enumerate(shown)])
         lines.append(Line(NOBODY, f"favor cards: {cards}"))
     if new["turn"] is not None and (new["turn"], new["time"]["turns"]) != (old["turn"], old["time"]["turns"]):
         seat = new["order"][new["turn"]]
@@ -253,6 +255,6 @@ def _end(t: Table) -> str:
     lying = [seat for seat, mob in enumerate(scene["mobs"]) if t.board.camps[mob["camp"]] == tuple(scene["idol"])]
     if lying:
         return f"the idol came to lie in {whose(lying[0], t.seat)} camp"
-    points = join([f"{who(seat, t.seat)} {value:g}" for seat, value in enumerate(scene["points"])])
-    munched = join([f"{who(seat, t.seat)} {mob['munched']}" for seat, mob in enumerate(scene["mobs"])])
+    points = join([f"{has(seat, t.seat)} {value:g}" for seat, value in enumerate(scene["points"])])
+    munched = join([f"{has(seat, t.seat)} {mob['munched']}" for seat, mob in enumerate(scene["mobs"])])
     return f"the time is up; points: {points}; cards munched: {munched}"

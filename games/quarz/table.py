@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from engine_ext.position import Position
 from games.quarz.board import DIRECTION_NAMES
-from games.quarz.cards import Card, Monster, Pattern
+from games.quarz.cards import Card, Monster, Pattern, describe_effect
 from games.quarz.rules import QuarzRules
 from games.words import join, who, whose
 
@@ -131,6 +131,10 @@ class Table:
             return self.content.shrines[where[0]].name
         label = self.content.monsters[where[0]].cards[where[1]].label
         return label if kind == "card" else f"{label}, munched"
+
+    def of_chosen(self, prog: int) -> str:
+        """What becomes of the monster that the instruction lets choose: the effect after it, which is never missing."""
+        return describe_effect(self.rules.instructions[prog + 1][0]).removeprefix("it ")
 
     @property
     def hand_limit(self) -> int:

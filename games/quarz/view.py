@@ -221,7 +221,7 @@ def _status(rules: QuarzRules, scene: Scene, seat: int) -> Text:
     time = scene["time"]
     order = join([who(each, seat) for each in scene["order"]], "then")
     parts = [f"turn {time['turns'] + 1}", f"order {order}"]
-    if scene["turn"] is not None:
+    if scene["turn"] is not None and scene["doing"] != "over":
         active = scene["order"][scene["turn"]]
         parts.append(f"{who(active, seat)} to play, {count(scene['actions'], 'action')} left")
     tile = next((t for t in rules.content.time_tiles if t.name == time["tile"]), None)

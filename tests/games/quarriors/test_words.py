@@ -184,3 +184,54 @@ def test_a_phase_with_nothing_but_locks_to_pay_off_says_so() -> None:
     words = list(SPEC.options(position).values())
     assert [text.partition(" ")[0] for text in words] == ["unlock", "go"]
     assert SPEC.ask(position) == "You have 3 Quiddity: pay off a locked die for 2 of it, or go on?"
+
+
+def test_a_creature_that_scores_by_what_it_destroyed_is_not_lost() -> None:
+    """Strong Deathdealer (2 Glory) scores as soon as it destroys a creature: 3 attack against an Assistant with 2."""
+    position = table(
+        wilds=[{"card": "Strong Deathdealer", "dice": 3}, {"card": "Witching Hag", "dice": 3}],
+        phase=3,
+        quiddity={"normal": 1},
+        players=[{"active": [ASSISTANT], "ready": [DEALER]}, {"ready": [ASSISTANT]}],
+    )
+    lines = told(position, "done")
+    assert lines[0] == (0, "attacked with Strong Deathdealer: 3 in all")
+    assert (1, "lost Assistant") in lines
+    assert (0, "scored 2 Glory with Strong Deathdealer: 2 now") in lines
+    assert not any(seat == 0 and text.startswith("lost") for seat, text in lines)
+
+
+def test_a_boost_in_the_last_step_before_the_attack_counts() -> None:
+    """Mighty Black Cat's Anchored Spell gives each of your creatures 1 attack: a Herald of 1 attacks with 2."""
+    given = {
+        "edition": "light_vs_dark",
+        "phase": 2,
+        "turn": 2,
+        "active": 0,
+        "quiddity": {"dark": 3},
+        "pending": {"rolled": True},
+        "wilds": [{"card": name, "dice": 3} for name in ("Assistant of Economics", "Mighty Black Cat", "Herald")],
+        "players": [
+            {"active": [{"die": "Herald", "face": 3}]},
+            {"ready": [{"die": "Black Cat", "face": 4}, {"die": "Black Cat", "face": 5}]},
+        ],
+    }
+    position = SPEC.make_rules({"edition": "light_vs_dark"}).from_dict(given)
+    lines = told(position, "summon Herald 3", "anchored Black Cat")
+    assert (0, "attacked with Herald: 2 in all") in lines
+
+
+def test_losers_are_told_clockwise_from_the_attacker() -> None:
+    """B68: seat 1 attacks with 3; seat 2 loses its Assistant before seat 0 does."""
+    rules = SPEC.make_rules({"players": 3})
+    given = {
+        "edition": "base",
+        "phase": 3,
+        "turn": 3,
+        "active": 1,
+        "quiddity": {"normal": 1},
+        "wilds": [{"card": "Deathdealer", "dice": 3}, {"card": "Witching Hag", "dice": 3}],
+        "players": [{"ready": [ASSISTANT]}, {"active": [ASSISTANT], "ready": [DEALER]}, {"ready": [ASSISTANT]}],
+    }
+    lines = told(rules.from_dict(given), "done")
+    assert [seat for seat, text in lines if text == "lost Assistant"] == [2, 0]

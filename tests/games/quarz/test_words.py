@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import games
 from engine_ext.position import Position
 from games.words import Step
@@ -73,7 +75,7 @@ def test_a_favor_card_is_chosen_in_secret() -> None:
 def test_favor_cards_are_shown_when_all_have_chosen() -> None:
     position = position_of(rules_for(), {"moment": "favor"})
     lines = told(position, "favor 1", "favor 4")
-    assert (-1, "favor cards: you 1 and seat 1 4") in lines
+    assert (-1, "favor cards: you have 1 and seat 1 has 4") in lines
     assert (-1, "turn 1: the turn of seat 1") in lines
 
 
@@ -155,3 +157,30 @@ def test_all_cards_that_the_hand_limit_takes_are_told() -> None:
     assert lines == [(0, "Trash Bin discarded Push/Swap/2 and Push/Swap/3 (hand limit)")]
     first = [line for line in told(position, "discard 1 4") if "hand limit" in line[1]]
     assert first == [(0, "Mummified Pencil discarded Toilet Paper/1 (hand limit)")]
+
+
+def test_a_favor_card_says_what_becomes_of_the_monster_that_is_chosen() -> None:
+    """Favor card 0 lets one monster of the mob regenerate."""
+    position = position_of(rules_for(), {"moment": "favor"})
+    names = []
+    while position.rules.scene(position, position.current_player())["doing"] != "effect":
+        name = {"favor": "favor 0", "favor action": "choice 0"}[
+            position.rules.scene(position, position.current_player())["doing"]
+        ]
+        names.append(name)
+        position = position.child(position.string_to_action(name))
+    assert SPEC.ask(position) == "Favor card 0, one of your monsters regenerates: which one?"
+    seat = position.current_player()
+    lines = told(position, position.action_to_string(position.legal_actions()[0]), seat=seat)
+    assert lines[0][1].startswith("Favor card 0: ")
+    assert lines[0][1].endswith(" regenerates")
+
+
+def test_the_table_asks_nobody_to_play_when_the_game_is_over() -> None:
+    position = rules_for().initial_position()
+    rng = random.Random(1)
+    while not position.is_terminal():
+        chance = position.is_chance_node()
+        actions = [o for o, _ in position.chance_outcomes()] if chance else position.legal_actions()
+        position = position.child(rng.choice(actions))
+    assert "to play" not in SPEC.sections(position, 0)["status"].plain
