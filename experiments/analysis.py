@@ -15,7 +15,7 @@ from engine_ext.errors import ResultsError
 from experiments import arena, ratings
 from experiments.config import ArenaConfig
 from experiments.ratings import Estimate
-from experiments.sequential import SequentialTest, Watch, score
+from experiments.sequential import SequentialTest, Watch, beats
 from experiments.store import Store
 
 FEW_DEALS = 20  # a percentile bootstrap of fewer is too narrow: of 5 deals it covers some 80 % instead of 95 %
@@ -123,7 +123,7 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
             by_seat[seat][result.deal].append(result.shares[seat])
             for other_seat, other in enumerate(result.bots):
                 if other != bot:
-                    scores[row[result.deal], bot, other] += _beats(result.utilities, seat, other_seat)
+                    scores[row[result.deal], bot, other] += beats(result.utilities[seat], result.utilities[other_seat])
     met = bool(scores.any())
     table = ratings.bradley_terry(scores) if met else None
     times = _thinking(played, store, config.bots)
@@ -174,13 +174,9 @@ def _sequential(config: ArenaConfig, results: list[_Result], games_per_deal: int
     """The arena's test, over all deals up to the first unfinished one."""
     if config.sprt is None:
         return None
-    watch = Watch(config.sprt, games_per_deal)
+    watch = Watch(config.sprt, config.bots[0], games_per_deal)
     for result in results:
-        mine, others = (
-            [value for bot, value in zip(result.bots, result.utilities, strict=True) if bot == which]
-            for which in (0, 1)
-        )
-        watch.add(result.deal, score(mine, others))
+        watch.add(result.deal, zip((config.bots[bot] for bot in result.bots), result.utilities, strict=True))
     return watch.test
 
 
@@ -201,12 +197,6 @@ def _results(config: ArenaConfig, prefix: str, store: Store) -> Iterable[_Result
             utilities=utilities,
             shares=tuple(ratings.win_shares(utilities)),
         )
-
-
-def _beats(utilities: tuple[float, ...], seat: int, other: int) -> float:
-    if utilities[seat] == utilities[other]:
-        return 0.5
-    return float(utilities[seat] > utilities[other])
 
 
 def _share(by_deal: dict[int, list[float]], number: int, name: str) -> Estimate:

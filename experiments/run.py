@@ -30,7 +30,6 @@ from experiments import (
     manifest,
     players,
     report,
-    sequential,
 )
 from experiments.config import ArenaConfig, ExperimentConfig, digest
 from experiments.config import read as read_config
@@ -216,7 +215,7 @@ class _Tests:
                 prefix = arena.prefix(i)
                 self._arenas[prefix] = each
                 self._games_per_deal[prefix] = experiment.games_per_deal(each)
-                self.watches[prefix] = Watch(each.sprt, self._games_per_deal[prefix])
+                self.watches[prefix] = Watch(each.sprt, each.bots[0], self._games_per_deal[prefix])
 
     @property
     def undecided(self) -> bool:
@@ -236,11 +235,7 @@ class _Tests:
         for key, rows in itertools.groupby(seats, key=lambda row: row[0]):
             prefix = arena.prefix_of(key)
             if prefix in self.watches:
-                first, second = self._arenas[prefix].bots
-                utilities: dict[str, list[float]] = {first: [], second: []}
-                for _, _, bot, utility in rows:
-                    utilities[bot].append(utility)
-                self.watches[prefix].add(arena.deal_of(key), sequential.score(utilities[first], utilities[second]))
+                self.watches[prefix].add(arena.deal_of(key), ((bot, utility) for _, _, bot, utility in rows))
 
     def decided(self, prefix: str) -> bool:
         """Whether the arena of these keys has a test that is decided."""

@@ -114,18 +114,27 @@ class Watch:
 
     Args:
         config: of the test.
+        first: the bot that is tested against the other.
         games_per_deal: a deal is looked at when so many of its games are known.
     """
 
-    def __init__(self, config: SprtConfig, games_per_deal: int) -> None:
+    def __init__(self, config: SprtConfig, first: str, games_per_deal: int) -> None:
         self.test = SequentialTest(config)
+        self._first = first
         self._games_per_deal = games_per_deal
         self._waiting: dict[int, list[float]] = defaultdict(list)
         self._looked_at = 0
 
-    def add(self, deal: int, score: float) -> None:
-        """A game of a deal, in which the first bot won `score` (in [0, 1]) from the second."""
-        self._waiting[deal].append(score)
+    def add(self, deal: int, seats: Iterable[tuple[str, float]]) -> None:
+        """A finished game of a deal.
+
+        Args:
+            seats: the bot in each seat and its utility.
+        """
+        sides: dict[bool, list[float]] = {True: [], False: []}
+        for bot, utility in seats:
+            sides[bot == self._first].append(utility)
+        self._waiting[deal].append(score(sides[True], sides[False]))
         while len(self._waiting.get(self._looked_at, ())) == self._games_per_deal:
             scores = self._waiting.pop(self._looked_at)
             self._looked_at += 1
@@ -148,5 +157,10 @@ def score(first: Iterable[float], second: Iterable[float]) -> float:
     (1.0, 0.75)
     """
     others = list(second)
-    pairs = [0.5 if mine == other else float(mine > other) for mine in first for other in others]
+    pairs = [beats(mine, other) for mine in first for other in others]
     return math.fsum(pairs) / len(pairs)
+
+
+def beats(mine: float, other: float) -> float:
+    """What one seat won from another: 1 with the higher utility, 1/2 with the same, else 0."""
+    return 0.5 if mine == other else float(mine > other)

@@ -70,11 +70,12 @@ def test_error_rates_are_kept(truth, wrong):
 def test_deals_are_looked_at_in_their_order_whatever_ends_first():
     rng = np.random.default_rng(1)
     games = [(deal, float(rng.random() < 0.7)) for deal in range(60) for _ in range(2)]
-    in_order, shuffled = (Watch(SprtConfig(elo1=100), 2) for _ in range(2))
+    in_order, shuffled = (Watch(SprtConfig(elo1=100), "a", 2) for _ in range(2))
     for deal, won in games:
-        in_order.add(deal, won)
+        in_order.add(deal, [("a", won), ("b", 1 - won)])
     for i in rng.permutation(len(games)):
-        shuffled.add(*games[i])
+        deal, won = games[i]
+        shuffled.add(deal, [("b", 1 - won), ("a", won)])
     assert in_order.decided
     assert shuffled.test.path == pytest.approx(in_order.test.path)
     assert shuffled.test.deals == in_order.test.deals < 60

@@ -498,4 +498,3 @@ def test_one_random_game_is_not_taken_for_a_value():
     for simulations in (100, 300, 1000):
         result = MctsSearcher(simulations=simulations).search(position, seed=0)
         assert abs(result.values[0]) < 0.6
-        assert abs(MctsSearcher(simulations=simulations, backup="best").search(position, seed=0).values[0]) == 1
