@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from engine_ext.position import Position
-from games.quarz.cards import describe_effect
 from games.quarz.table import Table
+from games.quarz.texts import describe_effect
 from games.words import count
 
 

@@ -9,7 +9,6 @@ E SE SW W NW NE. A cell's number is its place in `Board.cells`, row by row from 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,19 +17,20 @@ from typing import Any
 
 import networkx as nx
 
-from engine_ext.errors import DataError, reason
+from engine_ext.errors import DataError
 from engine_ext.rng import Stream
+from games.quarz.toml_table import TomlTable, only_records
 
 Cell = tuple[int, int]
 
 DIRECTIONS: tuple[Cell, ...] = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 DIRECTION_NAMES = ("E", "SE", "SW", "W", "NW", "NE")
 CELL_LIMIT = 48
-PROVENANCES = ("rulebook", "sourced", "reconstructed")
 
 # Counts by player number (rules 12, 15-17, 141; Q16).
 MODIFIABLE = {2: 11, 3: 18, 4: 32}
 IMPASSABLE = {2: 4, 3: 3, 4: 4}
+_FIELDS = ("camps", "shrines", "impassable", "modifiable")
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,35 @@ def check(board: Board) -> None:
             raise DataError(f"{where}: distances: from the camps to the {name} they are {seen}, not equal")
 
 
-_FIELDS = ("camps", "shrines", "impassable", "modifiable")
+def read_boards(path: Path) -> dict[str, Board]:
+    """Read and check every board of a file.
+
+    Raises:
+        DataError: naming file, board and key or property.
+    """
+    boards: dict[str, Board] = {}
+    for i, record in enumerate(only_records(path, "board")):
+        where = f"{path}: board[{i}]"
+        table = TomlTable(record, where, {"name", "provenance", "players", "altar", "practice", *_FIELDS})
+        name = table.text("name")
+        if name in boards:
+            raise DataError(f"{where}: name is {name!r}, must be a text that no other board has")
+        board = Board(
+            name=name,
+            players=table.get("players", int),
+            altar=_cell(f"{where}: altar", table.get("altar", list)),
+            practice=table.get("practice", bool, False),
+            provenance=table.provenance(),
+            path=path,
+            **{kind: _cells(f"{where}: {kind}", table.get(kind, list)) for kind in _FIELDS},
+        )
+        check(board)
+        boards[name] = board
+    return boards
+
+
+def _cells(where: str, values: list[object]) -> tuple[Cell, ...]:
+    return tuple(_cell(f"{where}[{k}]", value) for k, value in enumerate(values))
 
 
 def _cell(where: str, value: object) -> Cell:
@@ -192,60 +220,6 @@ def _cell(where: str, value: object) -> Cell:
     if max(abs(part) for part in value) > 40:
         raise DataError(f"{where} is {value!r}, coordinates are -40 to 40")
     return value[0], value[1]
-
-
-def read_boards(path: Path) -> dict[str, Board]:
-    """Read and check every board of a file.
-
-    Raises:
-        DataError: naming file, board and key or property.
-    """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(f"{path}: {reason(error)}") from error
-    records = content.get("board")
-    if not isinstance(records, list) or set(content) != {"board"}:
-        raise DataError(f"{path}: must hold [[board]] records and nothing else")
-    boards: dict[str, Board] = {}
-    for i, record in enumerate(records):
-        where = f"{path}: board[{i}]"
-        if not isinstance(record, dict):
-            raise DataError(f"{where} must be a table, not {record!r}")
-        allowed = {"name", "provenance", "players", "altar", "practice", *_FIELDS}
-        for key in record:
-            if key not in allowed:
-                raise DataError(f"{where}: unknown key {key!r}; allowed: {', '.join(sorted(allowed))}")
-        for key in ("name", "provenance", "players", "altar", *_FIELDS):
-            if key not in record:
-                raise DataError(f"{where}: the key {key!r} is missing")
-        name = record["name"]
-        if not isinstance(name, str) or not name or name in boards:
-            raise DataError(f"{where}: name is {name!r}, must be a text that no other board has")
-        if record["provenance"] not in PROVENANCES:
-            words = ", ".join(map(repr, PROVENANCES))
-            raise DataError(f"{where}: provenance is {record['provenance']!r}, allowed are {words}")
-        if type(record.get("practice", False)) is not bool:
-            raise DataError(f"{where}: practice is {record['practice']!r}, must be of type bool")
-        if type(record["players"]) is not int:
-            raise DataError(f"{where}: players is {record['players']!r}, must be an int")
-        fields = {}
-        for kind in _FIELDS:
-            if not isinstance(record[kind], list):
-                raise DataError(f"{where}: {kind} must be a list of cells")
-            fields[kind] = tuple(_cell(f"{where}: {kind}[{k}]", cell) for k, cell in enumerate(record[kind]))
-        board = Board(
-            name=name,
-            players=record["players"],
-            altar=_cell(f"{where}: altar", record["altar"]),
-            practice=record.get("practice", False),
-            provenance=record["provenance"],
-            path=path,
-            **fields,
-        )
-        check(board)
-        boards[name] = board
-    return boards
 
 
 def seeded_layout(board: Board, pool: Sequence[int], periods: Sequence[int], seed: int) -> dict[Cell, tuple[int, int]]:

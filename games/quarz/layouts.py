@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from typing import Protocol
 import networkx as nx
 
 from engine_ext.errors import DataError
-from games.quarz.board import DIRECTIONS, PROVENANCES, Board, Cell
+from games.quarz.board import DIRECTIONS, Board, Cell
+from games.quarz.toml_table import TomlTable, load_toml, records_of
 
 
 class Tile(Protocol):
@@ -113,10 +113,10 @@ def check(
             raise DataError(f"{where}: distances: from the camps to the {name} they are {seen}, not equal")
 
 
-def _tiles(where: str, record: object, board: Board, patterns: Sequence[Tile]) -> dict[Cell, tuple[int, int]]:
+def _tiles(
+    where: str, record: Mapping[str, object], board: Board, patterns: Sequence[Tile]
+) -> dict[Cell, tuple[int, int]]:
     """The tiles of a record, a table "q,r" -> [pattern, orientation]."""
-    if not isinstance(record, dict):
-        raise DataError(f'{where} is {record!r}, must be a table "q,r" -> [pattern, orientation]')
     names = [pattern.name for pattern in patterns]
     fields = {f"{q},{r}": (q, r) for q, r in board.modifiable}
     made = {}
@@ -143,46 +143,27 @@ def read_layouts(
     Raises:
         DataError: naming file, layout and key or property.
     """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(f"{path}: {error}") from error
-    records = content.get("layout", [])
-    if (
-        not isinstance(records, list)
-        or set(content) - {"layout"}
-        or not all(isinstance(each, dict) for each in records)
-    ):
-        raise DataError(f"{path}: must hold [[layout]] records and nothing else")
+    content = load_toml(path)
+    TomlTable(content, str(path), {"layout"})
     layouts: dict[str, Layout] = {}
-    keys = ("name", "board", "description", "provenance", "tiles")
-    for i, record in enumerate(records):
+    for i, record in enumerate(records_of(path, content, "layout") if content else []):
         where = f"{path}: layout[{i}]"
-        for key in record:
-            if key not in keys:
-                raise DataError(f"{where}: unknown key {key!r}; allowed: {', '.join(keys)}")
-        for key in keys:
-            if key not in record:
-                raise DataError(f"{where}: the key {key!r} is missing")
-            if key != "tiles" and not isinstance(record[key], str):
-                raise DataError(f"{where}: {key} is {record[key]!r}, must be a text")
-        name = record["name"]
-        if not name or name in layouts or set(name) & set(",=()"):
+        table = TomlTable(record, where, {"name", "board", "description", "provenance", "tiles"})
+        name, on = table.text("name"), table.text("board")
+        if name in layouts or set(name) & set(",=()"):
             raise DataError(
                 f"{where}: name is {name!r}, must be a text without ',', '=' and brackets that no other has"
             )
-        if record["board"] not in boards:
-            raise DataError(f"{where}: board is {record['board']!r}, there are: {', '.join(boards)}")
-        if record["provenance"] not in PROVENANCES:
-            raise DataError(f"{where}: provenance is {record['provenance']!r}, must be one of {', '.join(PROVENANCES)}")
-        board = boards[record["board"]]
+        if on not in boards:
+            raise DataError(f"{where}: board is {on!r}, there are: {', '.join(boards)}")
+        board = boards[on]
         layouts[name] = Layout(
             name=name,
             board=board.name,
             players=board.players,
-            description=record["description"],
-            provenance=record["provenance"],
-            tiles=_tiles(f"{where}: tiles", record["tiles"], board, patterns),
+            description=table.get("description", str),
+            provenance=table.provenance(),
+            tiles=_tiles(f"{where}: tiles", table.get("tiles", dict), board, patterns),
             path=path,
         )
         check(layouts[name], boards, patterns, used)

@@ -6,15 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from engine_ext.position import Position
-from games.quarz.cards import (
-    Monster,
-    describe_bonus,
-    describe_card,
-    describe_effects,
-    describe_munch,
-    describe_play,
-)
+from games.quarz.cards import Monster
 from games.quarz.table import TOKENS, Table, monster_number, sides
+from games.quarz.texts import describe_bonus, describe_card, describe_effects, describe_munch, describe_play
 from games.words import count
 
 

@@ -27,8 +27,10 @@ import json
 from pathlib import Path
 
 from engine_ext.errors import ParameterError, PositionError
-from games.quarz import cards as content_of
+from games.quarz import vocabulary
 from games.quarz.board import seeded_layout
+from games.quarz.cards import DATA
+from games.quarz.loading import read_content
 
 _POWERS = {
     "swim": SWIM, "climb": CLIMB, "sharp_eyes": SHARP_EYES, "wall_step": WALL_STEP, "wall_shot": WALL_SHOT,
@@ -42,7 +44,7 @@ _OPS = {
     "extra": OP_EXTRA, "roll": OP_ROLL, "negate": OP_NEGATE, "reduce": OP_REDUCE, "march": OP_MARCH,
     "cleanse": OP_CLEANSE, "choose_own": OP_CHOOSE_OWN, "regenerate": OP_REGENERATE,
 }
-assert _OPS.keys() == content_of.VOCABULARY.keys()
+assert _OPS.keys() == vocabulary.VOCABULARY.keys()
 
 _FRAME_NAMES = (
     "", "set-up", "mob", "camp", "leave", "shrine card", "tile", "draw", "time tile", "round", "favor", "reveal",
@@ -138,8 +140,8 @@ cdef class QuarzRules(Rules):
         memset(t, 0, sizeof(Tables))
         p = parameters
         self._check_words(p)
-        folder = Path(p["data"]) if p["data"] else content_of.DATA
-        self.content = content_of.read_content(folder)
+        folder = Path(p["data"]) if p["data"] else DATA
+        self.content = read_content(folder)
         players = p["players"]
         layout = self._named_layout(p, players)
         name = p["board"] or (layout.board if layout else f"{players}p")
@@ -282,11 +284,11 @@ cdef class QuarzRules(Rules):
             start = len(code)
             for i, e in enumerate(effects):
                 self.instructions.append((e, source))
-                kind = content_of.KINDS.index(e["kind"]) if "kind" in e else 0
+                kind = vocabulary.KINDS.index(e["kind"]) if "kind" in e else 0
                 amount = e.get("amount", e.get("count", 0))
                 code.append((
                     _OPS[e["do"]], -1 if amount == "die" else amount, kind, e.get("target") == "any",
-                    content_of.WHO.index(e["who"]) if "who" in e else 0,
+                    vocabulary.WHO.index(e["who"]) if "who" in e else 0,
                     (SWIM if e.get("swim") else 0) | (CLIMB if e.get("climb") else 0), e.get("carry", 0),
                     i == len(effects) - 1))
             return start
@@ -304,7 +306,7 @@ cdef class QuarzRules(Rules):
             for k, record in enumerate(monster.cards):
                 card = &mon.cards[<int32_t>k]
                 card.cost, card.munch_cost = record.cost, record.munch.cost
-                card.trigger = content_of.TRIGGERS.index(record.trigger)
+                card.trigger = vocabulary.TRIGGERS.index(record.trigger)
                 card.mob_scope = record.scope == "mob"
                 card.reactions = record.reactions
                 card.lock = record.munch.lock

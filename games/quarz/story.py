@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from games.quarz.cards import describe_effects, describe_munch, describe_time
 from games.quarz.options import favor_choice
 from games.quarz.table import TOKENS, Table, monster_number, sides
+from games.quarz.texts import describe_effects, describe_munch, describe_time
 from games.words import NOBODY, Line, Step, count, has, join, whose
 
 

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 from engine_ext.position import Position
 from games.quarz.board import DIRECTION_NAMES
-from games.quarz.cards import Card, Monster, Pattern, describe_effect
+from games.quarz.cards import Card, Monster, Pattern
 from games.quarz.rules import QuarzRules
+from games.quarz.texts import describe_effect
 from games.words import join, who, whose
 
 TOKENS = ("stun", "poison", "shield", "frost", "boost")

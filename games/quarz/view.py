@@ -19,8 +19,10 @@ from rich.text import Text
 from engine_ext.errors import ParameterError
 from engine_ext.position import Position
 from games.quarz.board import DIRECTIONS, Board, Cell
-from games.quarz.cards import Content, describe_time, read_content
+from games.quarz.cards import Content
+from games.quarz.loading import read_content
 from games.quarz.rules import QuarzRules
+from games.quarz.texts import describe_time
 from games.words import count, join, who
 
 SEAT_COLOURS = ("red", "cyan", "yellow", "green")

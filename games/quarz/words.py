@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from engine_ext.position import Position
 from games.quarz.asking import ask
-from games.quarz.cards import card_provenance, describe_bonus, describe_card, describe_effects, describe_time
+from games.quarz.cards import card_provenance
 from games.quarz.options import describe_monster, favor_card, options
 from games.quarz.story import tell
 from games.quarz.table import Table
+from games.quarz.texts import describe_bonus, describe_card, describe_effects, describe_time
 from games.words import Words
 
 

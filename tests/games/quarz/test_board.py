@@ -10,7 +10,7 @@ import pytest
 
 from engine_ext.errors import DataError
 from games.quarz.board import Board, check, lattice_distance, seat_symmetries, seeded_layout
-from games.quarz.cards import read_content
+from games.quarz.loading import read_content
 
 BOARDS = read_content().boards
 
@@ -53,8 +53,8 @@ def test_bad_boards_are_named(change: dict[str, object], told: str) -> None:
         check(replace(BOARDS["2p"], **change))  # type: ignore[arg-type]
 
 
-def test_unequal_distances_are_named() -> None:
-    # two camps that the point reflection exchanges, and shrines that it does not
+def test_seats_that_no_symmetry_exchanges_are_named() -> None:
+    # two camps and two shrines that the point reflection exchanges; then one shrine, which it does not
     board = Board(
         "lopsided",
         2,

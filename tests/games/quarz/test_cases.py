@@ -24,7 +24,8 @@ import pytest
 import games
 from engine_ext.errors import PositionError
 from engine_ext.position import Position, Rules
-from games.quarz.cards import PASSIVES, PUSH_SWAP, VOCABULARY
+from games.quarz.cards import PUSH_SWAP
+from games.quarz.vocabulary import PASSIVES, VOCABULARY
 from tests.games.quarz import elsewhere
 
 

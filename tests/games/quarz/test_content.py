@@ -10,8 +10,9 @@ import pytest
 
 import games
 from engine_ext.errors import DataError, ParameterError
-from games.quarz import cards
-from games.quarz.cards import DATA, read_content
+from games.quarz.cards import DATA, records
+from games.quarz.loading import read_content
+from games.quarz.texts import describe_card
 
 
 def test_the_box() -> None:
@@ -95,10 +96,10 @@ def test_every_third_slot_gives_the_second_shrine() -> None:
 
 
 def test_provenance_is_told_of_every_record() -> None:
-    records = cards.records(read_content())
-    assert {record["provenance"] for record in records} <= {"rulebook", "sourced", "reconstructed"}
-    assert len([record for record in records if record["kind"] == "card"]) == 208
-    assert all(record["provenance"] == "reconstructed" for record in records if record["kind"] in ("monster", "board"))
+    told = records(read_content())
+    assert {record["provenance"] for record in told} <= {"rulebook", "sourced", "reconstructed"}
+    assert len([record for record in told if record["kind"] == "card"]) == 208
+    assert all(record["provenance"] == "reconstructed" for record in told if record["kind"] in ("monster", "board"))
 
 
 def test_boards() -> None:
@@ -127,7 +128,7 @@ def test_boards() -> None:
         ("tiles.toml", "edges = [0, 1, 2]", "edges = [0, 1, 6]", "different sides"),
         ("shrines.toml", 'name = "Shrine of Trade"', "title = 1", "unknown key 'title'"),
         ("boards.toml", "players = 2", "players = 3", "counts"),
-        ("boards.toml", "[[board]]", "[[baord]]", "[[board]]"),
+        ("boards.toml", "[[board]]", "[[baord]]", "unknown key 'baord'; allowed: board"),
         ("boards.toml", "practice = true", 'practice = "yes"', "practice is 'yes'"),
         ("boards.toml", '"reconstructed"\nplayers = 4', '"invented"\nplayers = 4', "provenance is 'invented'"),
         ("boards.toml", "altar = [0, 0]", "altar = [0.5, 0]", "pair of ints"),
@@ -253,7 +254,7 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 
 
 def test_every_card_is_described() -> None:
-    texts = {cards.describe_card(card) for monster in read_content().monsters for card in monster.cards}
+    texts = {describe_card(card) for monster in read_content().monsters for card in monster.cards}
     assert len(texts) >= 160
 
 

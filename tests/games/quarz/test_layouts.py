@@ -12,7 +12,8 @@ import pytest
 import games
 from engine_ext.errors import DataError, ParameterError
 from engine_ext.rng import Stream
-from games.quarz.cards import DATA, read_content
+from games.quarz.cards import DATA
+from games.quarz.loading import read_content
 from tests.games.quarz.test_setup import STAGES, run_to, scene
 
 CONTENT = read_content()
@@ -112,7 +113,7 @@ def test_the_listing_names_them() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("# Layouts", "title = 1\n# Layouts", "[[layout]] records and nothing else"),
+        ("# Layouts", "title = 1\n# Layouts", "unknown key 'title'; allowed: layout"),
         ('name = "gorge"', 'name = "meadow"', "name is 'meadow'"),
         ('name = "gorge"', 'name = "a,b"', "name is 'a,b'"),
         ('board = "2p"', 'board = "9p"', "board is '9p', there are: 4p"),

@@ -11,7 +11,7 @@ import pytest
 import games
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
-from games.quarz.cards import TRIGGERS, VOCABULARY
+from games.quarz.vocabulary import TRIGGERS, VOCABULARY
 from tests.reference.quarz import Ask, Chance, Game
 
 KEYS = ("mobs", "tiles", "melted", "traps", "idol", "carrier", "shrine_cards", "time", "order", "turn", "actions")
