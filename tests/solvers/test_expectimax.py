@@ -81,6 +81,51 @@ def test_star2_visits_under_half_of_the_plain_search(levels, branching, grades, 
     assert visited["star2"] < visited["star1"]
 
 
+def best_first_nodes(start) -> int:
+    """Nodes that the best-first search sees of a tree chance, max, chance, min, utilities at least -1.
+
+    It reads a leaf only below the action whose upper bound is the highest now, and there below the outcome that can lower
+    the bound most, so every action it touches had to be: a search of any order that knows as little must refute it, too.
+    """
+    total = 1
+    for outcome, _ in start.chance_outcomes():
+        total += 1
+        actions = []
+        for action in start.child(outcome).legal_actions():
+            after = start.child(outcome).child(action)
+            below = []
+            for reply, probability in after.chance_outcomes():
+                chooser = after.child(reply)
+                unread = [chooser.child(answer).returns()[0] for answer in chooser.legal_actions()][::-1]
+                below.append({"probability": probability, "unread": unread, "bound": 1.0, "seen": False})
+            actions.append(below)
+        opened = set()
+        while True:
+            bounds = [sum(node["probability"] * node["bound"] for node in below) for below in actions]
+            best = bounds.index(max(bounds))
+            unsure = [node for node in actions[best] if node["unread"]]
+            if not unsure:
+                break
+            node = max(unsure, key=lambda node: node["probability"] * (node["bound"] + 1) ** 2)
+            total += 1 + (best not in opened) + (not node["seen"])
+            opened.add(best)
+            node["seen"] = True
+            node["bound"] = min(node["bound"], node["unread"].pop())
+    return total
+
+
+@pytest.mark.parametrize(("branching", "n_trees"), [(6, 6), (8, 2)])
+def test_star2_below_a_chance_root_sees_hardly_more_than_the_best_first_search(branching, n_trees):
+    """With chance at the root there is no window to prune with between its outcomes, and more than half of the nodes
+    are needed at branching 6."""
+    seen = needed = 0
+    for seed in range(n_trees):
+        start = random_tree(seed, levels="c0c1", branching=(branching, branching)).initial_position()
+        needed += best_first_nodes(start)
+        seen += ExpectimaxSearcher(depth=20, pruning="star2", table=0).search(start).nodes
+    assert seen < 1.1 * needed
+
+
 @pytest.mark.parametrize("grades", [None, 2])
 def test_no_node_is_visited_twice(grades):
     """Star2 without a table keeps what it found, so it never visits more than the plain search."""
