@@ -80,6 +80,14 @@ cdef inline void exchange(const Tables *t, State *s, int32_t m, int32_t target) 
 
 # ---- the idol without a carrier ------------------------------------------------------------------
 
+cdef inline bint idol_in_the_air(const State *s) noexcept nogil:
+    """Whether somebody is being parted from the idol, so that it has no carrier wherever it is."""
+    cdef int32_t k
+    for k in range(s.depth):
+        if s.stack[k].kind == K_STRIP or s.stack[k].kind == K_THROW:
+            return True
+    return False
+
 cdef inline uint64_t throws(const Tables *t, const State *s, int32_t seat) noexcept nogil:
     """Where a shot can move the idol: a neighbour hex, water and walls ignored (rule 73; Q56, Q57)."""
     return t.grid.near[s.idol_at] & ~s.solid & ~(t.camp_mask & ~bit(home(t, s, seat)))

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The functions of the contract (engine_ext/game.pxd) for Qu'arz, and what rules.pyx builds with."""
+"""The functions of the contract (engine_ext/game.pxd) for Qu'arz, and what positions are built with."""
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from engine_ext.rng cimport Rng

@@ -1,12 +1,35 @@
 # cython: language_level=3
 """The set-up: mobs, camps and monsters, shrine cards, tiles, opening hands (rules 5 to 20)."""
 from libc.stdint cimport int32_t
+from libc.string cimport memcpy, memset
 
 from games.quarz.field cimport home, rebuild, recount
 from games.quarz.frames cimport pop, push
 from games.quarz.state cimport *
 from games.quarz.tableau cimport draw_cards, refresh
 
+
+cdef inline void clear_table(const Tables *t, State *s) noexcept nogil:
+    """What lies on the table before the set-up."""
+    cdef int32_t i
+    memset(s, 0, sizeof(State))
+    for i in range(MONSTERS):
+        s.who[i] = s.at[i] = -1
+        s.slots[i][0] = s.slots[i][1] = s.slots[i][2] = -1
+    for i in range(SEATS):
+        s.favor_hand[i] = t.favor_mask if i < t.players else 0
+        s.favor[i] = s.mob[i] = s.camp[i] = -1
+        s.order[i] = i                                                      # Q9
+        s.shrine_card[i] = -1
+        if i < t.players:
+            s.reactions[i] = t.reactions
+    s.time_now = s.active = s.winner = s.idol_by = -1
+    s.idol_at = t.altar                                                     # rule 13
+    if t.placing:
+        memcpy(s.pool_left, t.pool, sizeof(s.pool_left))
+    memcpy(s.tile, t.laid, sizeof(s.tile))
+    memcpy(s.turned, t.laid_turned, sizeof(s.turned))
+    rebuild(t, s)
 
 cdef inline void put_tile(const Tables *t, State *s, Frame *f, int32_t orientation) noexcept nogil:
     s.tile[f.d] = f.c + 1

@@ -1,12 +1,45 @@
 # cython: language_level=3
-"""The invariants of the rules table, numbers 131 to 142, over one state."""
+"""The invariants of the rules table over one state, by their numbers (80 to 144)."""
 from libc.stdint cimport int32_t, uint64_t
 
 from engine_ext.bits cimport bit, count_bits, has_bit
 from games.quarz.field cimport home
-from games.quarz.state cimport (
-    CARDS, K_SETUP, K_STRIP, K_THROW, TOKEN_CAP, Monster, State, Tables,
-)
+from games.quarz.idol cimport idol_in_the_air
+from games.quarz.state cimport ALL_CARDS, CARDS, K_SETUP, TOKEN_CAP, ULTIMATE, Monster, State, Tables
+
+
+cdef inline int32_t broken_rule(const Tables *t, const State *s) noexcept nogil:
+    """0, or the number of an invariant that does not hold."""
+    cdef int32_t m, seat, rule
+    cdef uint64_t taken = 0
+    for m in range(3 * t.players):
+        if s.who[m] < 0:
+            continue
+        if s.pool[m] < 0 or s.spent[m] < 0 or s.pool[m] + s.spent[m] != capacity(t, s, m):
+            return 131
+        rule = broken_deck(t, s, m)
+        if not rule:
+            rule = broken_place(t, s, m, &taken)
+        if rule:
+            return rule
+        if s.stun[m] > TOKEN_CAP or s.poison[m] > TOKEN_CAP or s.frost[m] > TOKEN_CAP or s.shield[m] > TOKEN_CAP:
+            return 80
+        if s.at[m] == s.idol_at and s.idol_by < 0 and not idol_in_the_air(s):
+            return 134
+    for seat in range(t.players):
+        rule = broken_seat(t, s, seat)
+        if rule:
+            return rule
+    if not 0 <= s.idol_at < t.grid.n_cells:
+        return 133
+    if s.idol_by >= 0 and s.at[s.idol_by] != s.idol_at:
+        return 134
+    if t.placing and not tiles_conserved(t, s):
+        return 135
+    # Tiles taken off are crossings of 12 o'clock.
+    if not setting_up(s) and not t.turn_limit and t.n_stack and s.time_left != t.n_stack - s.turns // t.spaces:
+        return 137
+    return 0
 
 
 cdef inline int32_t capacity(const Tables *t, const State *s, int32_t m) noexcept nogil:
@@ -24,101 +57,78 @@ cdef inline int32_t capacity(const Tables *t, const State *s, int32_t m) noexcep
     return energy
 
 
-cdef inline int32_t broken_rule(const Tables *t, const State *s) noexcept nogil:
-    """0, or the number of an invariant that does not hold."""
-    cdef int32_t m, k, seat, c, cards, filled, total
-    cdef uint64_t zones, seen = 0
-    cdef bint setting_up = False, idol_in_the_air = False
-    cdef int32_t patterns[9]
-    for k in range(s.depth):
-        setting_up |= s.stack[k].kind == K_SETUP
-        idol_in_the_air |= s.stack[k].kind == K_STRIP or s.stack[k].kind == K_THROW
-    for m in range(3 * t.players):
-        seat = m // 3
-        if s.who[m] < 0:
-            continue
-        if s.pool[m] < 0 or s.spent[m] < 0 or s.pool[m] + s.spent[m] != capacity(t, s, m):
-            return 131
-        # each card in one place only; the ultimate under the slot where it is in none
-        cards, zones, filled = 0, 0, 0
-        cards += count_bits(s.hand[m]) + count_bits(s.deck[m]) + count_bits(s.pile[m])
-        cards += count_bits(s.gone[m]) + count_bits(s.table[m])
-        zones = s.hand[m] | s.deck[m] | s.pile[m] | s.gone[m] | s.table[m]
-        for k in range(3):
-            if s.slots[m][k] >= 0:
-                if filled < k:
-                    return 103
-                filled += 1
-                cards += 1
-                zones |= bit(s.slots[m][k])
-        if filled < 2 and t.with_cards:
-            if zones & 1:
-                return 97
+cdef inline int32_t broken_deck(const Tables *t, const State *s, int32_t m) noexcept nogil:
+    """Each card of a monster is in one place only; the ultimate, where it is in none, under the third slot."""
+    cdef uint64_t zones = s.hand[m] | s.deck[m] | s.pile[m] | s.gone[m] | s.table[m]
+    cdef int32_t cards = (count_bits(s.hand[m]) + count_bits(s.deck[m]) + count_bits(s.pile[m])
+                          + count_bits(s.gone[m]) + count_bits(s.table[m]))
+    cdef int32_t i, filled = 0
+    for i in range(3):
+        if s.slots[m][i] >= 0:
+            if filled < i:
+                return 103
+            filled += 1
             cards += 1
-            zones |= 1
-        elif not zones & 1:
-            cards += 1
-            zones |= 1
-        if cards != CARDS or zones != (1 << CARDS) - 1:
-            return 132
-        if s.known[m] & ~s.hand[m]:
-            return 132
-        if not 0 <= s.at[m] < t.grid.n_cells:
-            return 133
-        if has_bit(t.camp_mask, s.at[m]):
-            if s.at[m] != home(t, s, seat):
-                return 139
-        else:
-            if has_bit(seen, s.at[m]):
-                return 133
-            seen |= bit(s.at[m])
-        if has_bit(t.impassable_mask & ~s.melted, s.at[m]):
-            return 140
-        if s.stun[m] > TOKEN_CAP or s.poison[m] > TOKEN_CAP or s.frost[m] > TOKEN_CAP or s.shield[m] > TOKEN_CAP:
-            return 80
-        if not idol_in_the_air and s.at[m] == s.idol_at and s.idol_by < 0:
-            return 134
-    for seat in range(t.players):
-        zones = 0
-        for k in range(3):
-            if s.at[3 * seat + k] >= 0:
-                zones |= bit(s.at[3 * seat + k])
-        if zones != s.own[seat]:
-            return 133
-        total = 0
-        for k in range(t.n_shrines):
-            if not 0 <= s.uses[seat][k] <= t.shrine_uses:
-                return 112
-        if not 0 <= s.reactions[seat] <= t.reactions:
-            return 144
-        if s.favor_hand[seat] & ~t.favor_mask:
-            return 138
-    if not 0 <= s.idol_at < t.grid.n_cells:
-        return 133
-    if s.idol_by >= 0 and s.at[s.idol_by] != s.idol_at:
-        return 134
-    # rule 135: the tiles on the board and those still to come are those of the player count
-    if t.placing:
-        for k in range(9):
-            patterns[k] = 0
-        for c in range(t.grid.n_cells):
-            if s.tile[c] and not has_bit(t.modifiable_mask, c):
-                return 135
-            patterns[s.tile[c]] += 1
-        if not setting_up:
-            total = 0
-            for k in range(t.n_patterns):
-                total += patterns[k + 1] + s.pool_left[k]
-            if total != t.n_modifiable + count_left(t, s):
-                return 135
-    # rule 137: tiles taken off are crossings of 12 o'clock
-    if not setting_up and not t.turn_limit and t.n_stack and s.time_left != t.n_stack - s.turns // t.spaces:
-        return 137
+            zones |= bit(s.slots[m][i])
+    if filled < 2 and t.with_cards and zones & ULTIMATE:
+        return 97
+    if not zones & ULTIMATE:
+        cards += 1
+        zones |= ULTIMATE
+    if cards != CARDS or zones != ALL_CARDS or s.known[m] & ~s.hand[m]:
+        return 132
     return 0
 
 
-cdef inline int32_t count_left(const Tables *t, const State *s) noexcept nogil:
-    cdef int32_t k, total = 0
-    for k in range(t.n_patterns):
-        total += s.pool_left[k]
-    return total
+cdef inline int32_t broken_place(const Tables *t, const State *s, int32_t m, uint64_t *taken) noexcept nogil:
+    """Where a monster stands; `taken`: the cells outside camps that others hold."""
+    if not 0 <= s.at[m] < t.grid.n_cells:
+        return 133
+    if has_bit(t.camp_mask, s.at[m]):
+        if s.at[m] != home(t, s, m // 3):
+            return 139
+    else:
+        if has_bit(taken[0], s.at[m]):
+            return 133
+        taken[0] |= bit(s.at[m])
+    if has_bit(t.impassable_mask & ~s.melted, s.at[m]):
+        return 140
+    return 0
+
+
+cdef inline int32_t broken_seat(const Tables *t, const State *s, int32_t seat) noexcept nogil:
+    """The mask of where a seat stands, its shrine uses, reaction tokens and favor cards."""
+    cdef uint64_t cells = 0
+    cdef int32_t k
+    for k in range(3):
+        if s.at[3 * seat + k] >= 0:
+            cells |= bit(s.at[3 * seat + k])
+    if cells != s.own[seat]:
+        return 133
+    for k in range(t.n_shrines):
+        if not 0 <= s.uses[seat][k] <= t.shrine_uses:
+            return 112
+    if not 0 <= s.reactions[seat] <= t.reactions:
+        return 144
+    if s.favor_hand[seat] & ~t.favor_mask:
+        return 138
+    return 0
+
+
+cdef inline bint tiles_conserved(const Tables *t, const State *s) noexcept nogil:
+    """Rule 135: tiles lie on modifiable fields; once the set-up is over, on every one of them."""
+    cdef int32_t cell, laid = 0
+    for cell in range(t.grid.n_cells):
+        if s.tile[cell]:
+            if not has_bit(t.modifiable_mask, cell):
+                return False
+            laid += 1
+    return laid == t.n_modifiable or setting_up(s)
+
+
+cdef inline bint setting_up(const State *s) noexcept nogil:
+    cdef int32_t k
+    for k in range(s.depth):
+        if s.stack[k].kind == K_SETUP:
+            return True
+    return False

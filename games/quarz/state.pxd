@@ -227,6 +227,9 @@ cdef struct Tables:
     int32_t shrine_uses
     int32_t shrine_points2   # twice the points, so that 2.5 is an int
     int32_t idol_points2
+    int32_t n_laid           # fields that have a tile from the start: all modifiable ones, or none
+    uint8_t laid[CELLS]      # that tile: pattern + 1, 0 none
+    uint8_t laid_turned[CELLS]
 
 cdef struct Frame:
     int8_t kind

@@ -2,7 +2,7 @@
 
 Effects are data; README.md explains them to whoever writes a card. `VOCABULARY` lists every effect with the keys it
 takes, `PASSIVES` every lasting bonus, `GLOBALS` what a time tile may do. Here stands what is allowed and how it is
-checked; rules.pyx's tables (tables.pyx) give each word its number in the engine.
+checked; tables.pyx gives each word its number in the machine.
 """
 
 from __future__ import annotations
