@@ -85,6 +85,20 @@ def has(seat: int, listener: int) -> str:
     return "you have" if seat == listener else f"seat {seat} has"
 
 
+def tally(numbers: Sequence[float], listener: int, one: str, many: str = "", done: str = "") -> str:
+    """What each seat has, the listener first: `you have 5 points, seat 1 has 3 and seat 2 has 2`.
+
+    Args:
+        numbers: by seat.
+        one, many: what is counted.
+        done: a participle, should they have been got somehow: `you have captured 5 cards and seat 1 has captured 3`.
+    """
+    seats = sorted(range(len(numbers)), key=lambda seat: seat != listener)
+    parts = [f"{has(seat, listener)} {done + ' ' if done else ''}{format(numbers[seat], 'g')}" for seat in seats]
+    parts[0] += " " + (one if numbers[seats[0]] == 1 else many or one + "s")
+    return join(parts)
+
+
 def whose(seat: int, listener: int) -> str:
     """A seat's, as the listener says it."""
     return "your" if seat == listener else f"seat {seat}'s"

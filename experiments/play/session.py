@@ -20,7 +20,7 @@ from experiments.gametext import Game
 from experiments.players import Player
 from experiments.seeds import keyed_seed
 from games.spec import GameSpec
-from games.words import Line, Step, overheard
+from games.words import Line, Step, join, overheard, who
 from solvers.contract import SearchResult
 from solvers.stopping import look_up
 
@@ -219,15 +219,14 @@ class Session:
         """How the finished game went for the person."""
         utilities = self.position.returns()
         own = utilities[self.seat]
-        chance = self.win_chance(own)
-        if chance is None:
+        if len(utilities) == 1:
             return f"The game is over. Your result: {self.amount(own)}."
-        if chance == 1:
-            return "You have won."
-        if chance == 0:
-            winners = [i for i, value in enumerate(utilities) if value == max(utilities)]
-            return f"You have lost to seat {' and '.join(map(str, winners))}."
-        return "The win is shared."
+        winners = [i for i, value in enumerate(utilities) if value == max(utilities)]
+        if self.seat not in winners:
+            told = f"You have lost to {join([who(i, self.seat) for i in winners])}"
+        else:
+            told = "You have won" if len(winners) == 1 else "The win is shared"
+        return f"{told}." if self.win_chance(own) is not None else f"{told}: {self.amount(own)}."
 
     # ---- steps -----------------------------------------------------------------------------
 

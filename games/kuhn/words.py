@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine_ext.position import Position
-from games.words import NOBODY, Line, Step, Words, who
+from games.words import NOBODY, Line, Step, Words, join, who
 
 PASS, BET = 0, 1
 
@@ -42,7 +42,8 @@ def _tell(steps: Sequence[Step], seat: int) -> list[Line]:
         if step.after.is_terminal():
             cards = step.after.to_dict()["cards"]
             if step.action == BET or not _facing_bet(step.before):
-                lines.append(Line(NOBODY, f"cards shown: seat 0 had the {cards[0]}, seat 1 the {cards[1]}"))
+                held = [f"{who(each, seat)} had the {cards[each]}" for each in (seat, 1 - seat)]
+                lines.append(Line(NOBODY, f"the cards are shown: {join(held)}"))
     return lines
 
 

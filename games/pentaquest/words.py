@@ -9,7 +9,7 @@ from typing import Any, cast
 from engine_ext.position import Position, Rules
 from games.pentaquest.cards import Card
 from games.pentaquest.rules import PentaquestRules
-from games.words import NOBODY, Line, Step, Words, count, join, who
+from games.words import NOBODY, Line, Step, Words, count, join, tally
 
 MEANINGS = {
     "add": "one die up by 1",
@@ -147,7 +147,7 @@ def _end(position: Position, state: Mapping[str, Any], alone: bool, seat: int) -
             f"the deck is beaten: {count(sum(state['armies'][0].values()), 'card')} kept" if won else "the game is lost"
         )
     captured = [sum(army.values()) + used for army, used in zip(state["armies"], state["discards"], strict=True)]
-    return "the game is over; captured: " + join([f"{who(k, seat)} {n}" for k, n in enumerate(captured)])
+    return f"the game is over: {tally(captured, seat, 'card', done='captured')}"
 
 
 # ---- what can be looked up -----------------------------------------------------------------------

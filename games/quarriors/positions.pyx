@@ -172,6 +172,9 @@ cdef dict write_figures(QuarriorsTables rules, const State *s):
             if kind == "d":
                 cause = die_of(rules, s, value)
     return {"values": values, "surcharge": surcharge(T, s, s.active), "cause": cause,
+            "entering": [name_of(rules, s, s.stack[i].a >> 3) for i in range(s.n_stack)
+                         if s.stack[i].op == Q_SUMMONED or s.stack[i].op == Q_JOINS],
+            "against": [attack_total(T, s, seat) for seat in range(T.n_players)],
             "available": {name: s.avail[i] for i, name in enumerate(data.FLAVOURS)}}
 
 

@@ -9,7 +9,8 @@ This file has the functions of the contract and the Python face. The rest, from 
 state.pxd (tables and state as structs), reading.pxd (what can be read off them), zones.pxd (how dice
 move), turn.pxd (stack, Glory, the end), destruction.pxd, scoring.pxd, casting.pxd, attack.pxd,
 options.pxd (what a question allows), steps.pxd (what asks nothing), chance.pxd, actions.pxd (what an
-action does), play.pxd (the loop), ids.pxd (ids of actions), greedy.pxd (the rule of thumb);
+action does), play.pxd (the loop), watching.pxd (the attack within a step), ids.pxd (ids of actions),
+greedy.pxd (the rule of thumb);
 tables.pyx makes the tables from the sets, positions.pyx turns positions into dicts and back.
 """
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -20,18 +21,20 @@ from engine_ext.position cimport Position, new_position
 from engine_ext.rng cimport Rng, rng_below
 from games.quarriors.actions cimport act
 from games.quarriors.chance cimport apply_chance, deal, outcomes, sample
+from games.quarriors.destruction cimport firstkill_bonus
 from games.quarriors.greedy cimport heuristic, suggest_option, value_terms
 from games.quarriors.ids cimport from_id, to_id
 from games.quarriors.options cimport options
 from games.quarriors.play cimport run
-from games.quarriors.positions cimport read_dict, write_dict, write_figures
+from games.quarriors.positions cimport name_of, read_dict, write_dict, write_figures
 from games.quarriors.reading cimport *
 from games.quarriors.state cimport *
 from games.quarriors.tables cimport QuarriorsTables
 from games.quarriors.turn cimport push
+from games.quarriors.watching cimport to_attack
 from games.quarriors.zones cimport sort_all
 
-from engine_ext.errors import ParameterError, PositionError
+from engine_ext.errors import IllegalActionError, ParameterError, PositionError
 
 
 # ---- the contract --------------------------------------------------------------------------------
@@ -256,8 +259,41 @@ cdef class QuarriorsRules(QuarriorsTables):
         """What follows from a position and a player wants to read: `values`, for each seat (attack, defence) of its
         creatures, the locked one apart, in the order of `ready` in `to_dict`; `surcharge`, what each summon of the
         active seat costs on top; `available`, the active seat's Quiddity, floating and in its pool, by flavour;
-        `cause`, the die whose doing the question on top is, or None."""
+        `cause`, the die whose doing the question on top is, or None; `entering`, the classes of dice that are summoned
+        but still to be paid for; `against`, for each seat what the attack
+        that goes on counts against its creatures (A30), 0 where there is none."""
         return write_figures(self, <const State *>position.state)
+
+    def attack_of(self, Position position, int action):
+        """The attack that begins in the course of this action or outcome, as it stands at that moment and before
+        anybody is hit; None where none begins.
+
+        Returns:
+            `attackers`, their classes; `against`, for each seat what they count against its creatures (A30), 0
+            where it has none to defend with; `first_loss`, what they add at that seat's first loss (A34).
+
+        Raises:
+            IllegalActionError: not possible here.
+        """
+        cdef Position copy = position.clone()
+        cdef State *s = <State *>copy.state
+        cdef const Tables *T = self.data
+        cdef int32_t i
+        if position.is_chance_node():
+            allowed = [outcome for outcome, _ in position.chance_outcomes()]
+        else:
+            allowed = position.legal_actions()
+        if action not in allowed:
+            raise IllegalActionError(f"quarriors: {action} is not possible here; possible are {allowed}")
+        if not to_attack(T, s, action):
+            return None
+        seats = [i for i in range(T.n_players) if i != s.active and count_unlocked(&s.player[i])]
+        return {
+            "attackers": [name_of(self, s, s.player[s.active].ready[i].die >> 3)
+                          for i in range(s.player[s.active].n_ready) if unlocked(&s.player[s.active].ready[i])],
+            "against": [attack_total(T, s, i) if i in seats else 0 for i in range(T.n_players)],
+            "first_loss": [firstkill_bonus(T, s, i) if i in seats else 0 for i in range(T.n_players)],
+        }
 
     def describe(self, Position position):
         cdef const State *s = <const State *>position.state

@@ -15,7 +15,7 @@ from engine_ext.position import Position
 from games.quarriors.cards import Card, Die, Face
 from games.quarriors.rules import QuarriorsRules
 from games.quarriors.texts import card_text
-from games.words import NOBODY, Line, Step, Words, count, join, who, whose
+from games.words import NOBODY, Line, Step, Words, count, join, tally, who, whose
 
 
 class _Table:
@@ -27,7 +27,7 @@ class _Table:
     """
 
     def __init__(self, position: Position, seat: int) -> None:
-        self.rules = cast(QuarriorsRules, position.rules)
+        self.position, self.rules = position, cast(QuarriorsRules, position.rules)
         self.sets = self.rules.sets
         self.seat = seat
         self.state = position.to_dict()
@@ -174,7 +174,9 @@ def ask(position: Position) -> str:
     if doing == "window":
         return f"{_attack_words(t)}: do you answer with a spell?"
     if doing == "defend":
-        return f"{_attack_words(t)}, {t.pending.get('rem', 0)} left: which of your creatures stands up to it?"
+        left = int(t.pending.get("rem", 0))
+        rest = "" if left == t.figures["against"][t.seat] else f", {left} of it left"
+        return f"{_attack_words(t)}{rest}: which of your creatures stands up to it?"
     if doing == "event":
         doomed = [t.shown(each) for each in t.creatures(t.seat) if "doomed" in each.get("marks", ())]
         if not doomed:
@@ -201,34 +203,20 @@ def _choices(position: Position) -> set[str]:
 
 
 def _attack_words(t: _Table) -> str:
-    attacks = f"{who(t.active, t.seat)} attacks"
-    if _effects_in_play(t) & _PER_DEFENDER:
-        return attacks
-    return f"{attacks} with {sum(record[0] for record in t.pending.get('records', []))} in all"
-
-
-# Effects that let an attack count differently against each defender, and those that change what creatures count.
-_PER_DEFENDER = {"addtotal", "capattack", "barlevel", "setattack", "attack when"}
-_CHANGING = _PER_DEFENDER | {"attack", "stats", "copy", "rotate", "scoreself"}
+    """The attack that goes on, on the defender whose turn it is to suffer it."""
+    defender = int(t.pending.get("defender", 0))
+    verb = "attack" if t.active == t.seat else "attacks"
+    return f"{who(t.active, t.seat)} {verb} {who(defender, t.seat)} with {t.figures['against'][defender]}"
 
 
 def _effects(t: _Table, names: Iterable[str]) -> set[str]:
-    """What the cards of these classes do; `attack when` is attack under a condition or in the attack alone."""
+    """What the cards of these classes do."""
     return {
-        "attack when" if effect["do"] == "attack" and ("when" in effect or effect["on"] == "attack") else effect["do"]
+        effect["do"]
         for name in names
         if name in t.cards
         for effect in (*t.cards[name].effects, *(t.cards[name].anchored or {"effects": ()})["effects"])
     }
-
-
-def _effects_in_play(t: _Table) -> set[str]:
-    """What the cards of all dice in the Ready Areas do, of copies, attached spells and locked dice too."""
-    names = set()
-    for player in t.state["players"]:
-        for each in (*player["ready"], *([player["locked"]] if player.get("locked") else [])):
-            names |= {each["die"], each.get("copy", each)["die"], *(spell["die"] for spell in each.get("attached", []))}
-    return _effects(t, names)
 
 
 # ---- the options ---------------------------------------------------------------------------------
@@ -430,7 +418,7 @@ def tell(steps: Sequence[Step], seat: int) -> list[Line]:
             text = _told(before, family, parts, step.seat)
             if text:
                 lines.append(Line(step.seat, text))
-        changes = _changes(before, after, family, parts.get("die", ""))
+        changes = _changes(before, after, step.action, _summoned(before, after, family, parts))
         if changes:
             flush()
             lines += changes
@@ -497,32 +485,34 @@ def _told(t: _Table, family: str, parts: dict[str, Any], seat: int) -> str:
     return f"{past[family]} {shown}" if family in past else ""
 
 
-def _attack_phase(t: _Table) -> int:
-    return 4 if t.state["edition"] == "base" else 3
+def _summoned(before: _Table, after: _Table, family: str, parts: Mapping[str, Any]) -> Counter[str]:
+    """Classes that a step brings into the active seat's Ready Area. A summon that asks how it is paid for brings
+    its die with the answer."""
+    chosen = Counter([parts["die"]] if family == "summon" else [])
+    return chosen + Counter(before.figures["entering"]) - Counter(after.figures["entering"])
 
 
-def _changes(before: _Table, after: _Table, family: str, die: str) -> list[Line]:
+def _changes(before: _Table, after: _Table, action: int, summoned: Counter[str]) -> list[Line]:
     """What a step brought about: the attack, creatures lost or scored, Glory, the turn, the end.
 
     Args:
         before, after: the positions around the step.
-        family, die: the action, and the class of dice that it names; empty for dice.
+        action: its id.
+        summoned: classes that it brought into the active seat's Ready Area.
     """
     old, new = before.state, after.state
     passed = new["turn"] != old["turn"]
     seats = len(old["players"])
     scores: list[Line] = []
-    lines: list[Line] = []
+    lines: list[Line] = _attack(before, action)
     for k in range(1, seats + 1):  # clockwise from the attacker (B68), who comes last
         seat = (before.active + k) % seats
         now = new["players"][seat]["glory"]
         gained = int(now) - int(old["players"][seat]["glory"])
         gone = Counter(each["die"] for each in before.creatures(seat))
-        gone += Counter([die] if family == "summon" and seat == before.active else [])
+        gone += summoned if seat == before.active else Counter()
         gone -= Counter(each["die"] for each in after.creatures(seat))
         lost, scored = _fate(before, after, seat, gone, gained, passed)
-        if seat == before.active:
-            lines = _attack(before, after, family, die, scored) + lines
         if lost:
             lines.append(Line(seat, f"lost {_named(before, lost)}"))
         if scored or gained:
@@ -534,8 +524,8 @@ def _changes(before: _Table, after: _Table, family: str, die: str) -> list[Line]
         lines.append(Line(NOBODY, f"turn {new['turn'] + 1}: {begins}"))
     lines += scores
     if after.over:
-        glory = join([f"{who(seat, after.seat)} {each['glory']}" for seat, each in enumerate(new["players"])])
-        lines.append(Line(NOBODY, f"the game is over; Glory: {glory}"))
+        glory = tally([each["glory"] for each in new["players"]], after.seat, "Glory", "Glory")
+        lines.append(Line(NOBODY, f"the game is over: {glory}"))
     return lines
 
 
@@ -575,44 +565,20 @@ def _fate(
     return (Counter(), gone) if gained else (gone, Counter())
 
 
-def _attack(before: _Table, after: _Table, family: str, die: str, scored: Counter[str]) -> list[Line]:
-    """The attack, where it began in this step and somebody had to fear it; `scored`: attackers that are gone."""
-    phase = _attack_phase(before)
-    passed = after.state["turn"] != before.state["turn"]
-    began = int(before.state["phase"]) < phase and (passed or int(after.state["phase"]) >= phase)
-    began = began and int(before.state["phase"]) > 0
-    if not began or (after.over and not passed):
+def _attack(t: _Table, action: int) -> list[Line]:
+    """The attack, where one begins with this action and somebody has to fear it: what it counts, against whom it
+    counts something else, and what a defender's first loss adds (A34)."""
+    attack = t.rules.attack_of(t.position, action)
+    feared = [seat for seat in range(len(t.state["players"])) if seat != t.active and t.creatures(seat)]
+    if attack is None or not feared:
         return []
-    seat = before.active
-    rivals = [k for k in range(len(before.state["players"])) if k != seat]
-    if not any(before.creatures(k) for k in rivals):
-        return []
-    # Who did not score stays until the owner's next turn.
-    attackers = Counter(each["die"] for each in after.creatures(seat)) + scored
-    if not attackers:
-        return []
-    total = _attack_total(before, after, family, die)
-    return [
-        Line(seat, f"attacked with {_named(after, attackers)}" + (f": {total} in all" if total is not None else ""))
-    ]
-
-
-def _attack_total(before: _Table, after: _Table, family: str, die: str) -> int | None:
-    """What the attackers counted together in an attack that began in this step; None where that is not known for
-    sure, or differs from defender to defender."""
-    effects = _effects_in_play(before) | _effects_in_play(after)
-    if effects & _PER_DEFENDER:
-        return None
-    records = after.pending.get("records", [])
-    if records:  # the attack goes on
-        return sum(record[0] for record in records)
-    seat = before.active
-    if family == "done" and before.frame[0] == "main":  # fixed at this moment (A29)
-        return sum(attack for attack, _ in before.figures["values"][seat])
-    # What the step itself brought may have changed attacks, and what lasts for a turn is over afterwards.
-    if (effects | _effects(before, [die])) & _CHANGING or any(each.get("attack") for each in before.creatures(seat)):
-        return None
-    return sum(attack for attack, _ in after.figures["values"][seat])
+    totals = {seat: attack["against"][seat] for seat in feared}
+    usual = Counter(totals.values()).most_common(1)[0][0]
+    others = [f"{n} against {who(seat, t.seat)}" for seat, n in totals.items() if n != usual]
+    counts = f"{usual} in all" + (f" ({join(others)})" if others else "")
+    adds = max(attack["first_loss"])
+    more = f", and {adds} more at a defender's first loss" if adds else ""
+    return [Line(t.active, f"attacked with {_named(t, Counter(attack['attackers']))}: {counts}{more}")]
 
 
 # ---- what can be looked up -----------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any, cast
 from games.quarz.options import favor_choice
 from games.quarz.table import TOKENS, Table, monster_number, sides
 from games.quarz.texts import describe_effects, describe_munch, describe_time
-from games.words import NOBODY, Line, Step, count, has, join, whose
+from games.words import NOBODY, Line, Step, count, has, join, tally, whose
 
 
 def tell(steps: Sequence[Step], seat: int) -> list[Line]:
@@ -255,6 +255,6 @@ def _end(t: Table) -> str:
     lying = [seat for seat, mob in enumerate(scene["mobs"]) if t.board.camps[mob["camp"]] == tuple(scene["idol"])]
     if lying:
         return f"the idol came to lie in {whose(lying[0], t.seat)} camp"
-    points = join([f"{has(seat, t.seat)} {value:g}" for seat, value in enumerate(scene["points"])])
-    munched = join([f"{has(seat, t.seat)} {mob['munched']}" for seat, mob in enumerate(scene["mobs"])])
-    return f"the time is up; points: {points}; cards munched: {munched}"
+    points = tally(scene["points"], t.seat, "point")
+    munched = tally([mob["munched"] for mob in scene["mobs"]], t.seat, "card", done="munched")
+    return f"the time is up: {points}; {munched}"

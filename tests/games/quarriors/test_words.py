@@ -102,7 +102,7 @@ def test_a_defender_is_asked_with_what_is_left_of_the_attack() -> None:
     )
     asked, _ = play(position, "done")
     assert asked.current_player() == 1
-    assert SPEC.ask(asked) == "Seat 0 attacks with 3 in all, 3 left: which of your creatures stands up to it?"
+    assert SPEC.ask(asked) == "Seat 0 attacks you with 3: which of your creatures stands up to it?"
     assert set(SPEC.options(asked).values()) == {"Assistant (level 1, 1/2)", "Deathdealer (level 1, 3/2)"}
 
 
@@ -235,3 +235,71 @@ def test_losers_are_told_clockwise_from_the_attacker() -> None:
     }
     lines = told(rules.from_dict(given), "done")
     assert [seat for seat, text in lines if text == "lost Assistant"] == [2, 0]
+
+
+def test_an_attack_that_counts_differently_against_somebody_says_so() -> None:
+    """Warrior of the Quay (2/3) adds 3 against a single creature (A31): with an Assistant's 1 it is 3 against the
+    two creatures of seat 1 and 6 against the one of seat 2, whatever their cards."""
+    rules = SPEC.make_rules({"players": 3})
+    given = {
+        "edition": "base",
+        "phase": 3,
+        "turn": 3,
+        "active": 0,
+        "quiddity": {"normal": 1},
+        "wilds": [{"card": "Warrior of the Quay", "dice": 3}, {"card": "Witching Hag", "dice": 3}],
+        "players": [
+            {"active": [ASSISTANT], "ready": [{"die": "Warrior of the Quay", "face": 3}, ASSISTANT]},
+            {"ready": [ASSISTANT] * 2},
+            {"ready": [ASSISTANT]},
+        ],
+    }
+    lines = told(rules.from_dict(given), "done", seat=2)
+    assert lines[0] == (0, "attacked with Assistant and Warrior of the Quay: 3 in all (6 against you)")
+
+
+def test_what_a_first_loss_adds_to_an_attack_is_told_apart() -> None:
+    """A34: Mighty Deathdealer's 3 count again at a defender's first loss."""
+    position = table(
+        wilds=[{"card": "Mighty Deathdealer", "dice": 3}, {"card": "Witching Hag", "dice": 3}],
+        phase=3,
+        quiddity={"normal": 1},
+        players=[{"active": [ASSISTANT], "ready": [DEALER]}, {"ready": [ASSISTANT] * 2}],
+    )
+    lines = told(position, "done")
+    assert lines[:2] == [
+        (0, "attacked with Mighty Deathdealer: 3 in all, and 3 more at a defender's first loss"),
+        (1, "lost 2 Assistant"),  # 3 kill one with defence 2, and 1 + 3 the other
+    ]
+
+
+def test_a_summon_that_waits_for_its_price_loses_nobody() -> None:
+    """Light vs. Dark asks which Quiddity pays (D22); the creature enters with the answer, and 1 attack against one
+    defence of 2 destroys nobody."""
+    given = {
+        "edition": "light_vs_dark",
+        "phase": 2,
+        "turn": 2,
+        "active": 0,
+        "quiddity": {"dark": 2, "normal": 2},
+        "pending": {"rolled": True},
+        "wilds": [{"card": name, "dice": 3} for name in ("Assistant of Economics", "Herald")],
+        "players": [{"active": [ASSISTANT, {"die": "Herald", "face": 3}]}, {"ready": [ASSISTANT]}],
+    }
+    position = SPEC.make_rules({"edition": "light_vs_dark"}).from_dict(given)
+    assert told(position, "summon Assistant 4", "pay 0 light 1 dark", "done") == [
+        (0, "summoned Assistant of Economics (level 1, 1/2)"),
+        (0, "attacked with Assistant of Economics: 1 in all"),
+    ]
+
+
+def test_the_end_is_told_as_people_would() -> None:
+    """19 Glory of 20, and one creature worth 1 scores: whoever listens hears of its own Glory first."""
+    position = table(
+        phase=3,
+        quiddity={"normal": 1},
+        players=[{"active": [ASSISTANT], "glory": 3}, {"ready": [ASSISTANT], "glory": 19}],
+    )
+    lines = told(position, "done")
+    assert lines[-1] == (-1, "the game is over: you have 3 Glory and seat 1 has 20")
+    assert told(position, "done", seat=1)[-1] == (-1, "the game is over: you have 20 Glory and seat 0 has 3")
