@@ -13,6 +13,7 @@ Environment switches, each its own build flavour (a change of flavour rebuilds e
 import json
 import os
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import Cython
@@ -103,6 +104,16 @@ def extension(source: Path) -> Extension:
     )
 
 
+def remove_orphans() -> None:
+    """Delete what was compiled in place from sources that are gone: Python would import it rather than a .py of
+    that name."""
+    for package in PACKAGES:
+        for made in (ROOT / package).rglob("*"):
+            name, _, suffix = made.name.partition(".")
+            if f".{suffix}" in (".c", *EXTENSION_SUFFIXES) and not made.with_name(f"{name}.pyx").exists():
+                made.unlink()
+
+
 def flavour_changed() -> bool:
     """Whether the last build used other switches; timestamps alone would not show it."""
     try:
@@ -124,6 +135,7 @@ class BuildExtensions(build_ext):
 
     def run(self) -> None:
         super().run()
+        remove_orphans()
         STAMP.parent.mkdir(parents=True, exist_ok=True)
         STAMP.write_text(json.dumps(flavour()))
 

@@ -2,30 +2,7 @@ from pathlib import Path
 
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
-from solvers.contract import SolverSpec
-from solvers.policies import KeyedPolicy, TabularPolicy
-from solvers.tree import FlatTree
-
-DEFAULT_WALK_NODES: int
-WITHOUT_TREE: tuple[str, ...]
-SOLVERS: tuple[SolverSpec, ...]
-
-class TreeMCCFR:
-    tree: FlatTree
-    sampling: str
-    epsilon: float
-    iterations: int
-    seconds: float
-    stream: Stream
-    seed: int
-    def __init__(self, tree: FlatTree, *, sampling: str = "external", seed: int = 0, epsilon: float = 0.6) -> None: ...
-    def run(self, iterations: int) -> None: ...
-    def run_for(self, seconds: float) -> int: ...
-    def average_policy(self) -> TabularPolicy: ...
-    def nash_conv(self) -> float: ...
-    def exploitability(self) -> float: ...
-    def save(self, path: str | Path) -> None: ...
-    def load(self, path: str | Path) -> None: ...
+from solvers.policies import KeyedPolicy
 
 class NativeMCCFR:
     rules: Rules
