@@ -8,6 +8,7 @@ project names the game.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -77,6 +78,8 @@ class GameSpec:
         records: the data records in use under some parameters, for the count of provenances:
             a function from a Rules object to a list of dicts with keys `kind`, `name`,
             `provenance`.
+        variants: what people choose between before they play, besides the number of players: a name for people to
+            the parameters that it stands for; the first one is offered first.
         setups: named set-ups that a parameter selects, besides scenarios, for the listing: a function
             from a Rules object to a list of (`parameter=value`, description).
     """
@@ -98,6 +101,7 @@ class GameSpec:
     picture: Callable[[Position, int], str] | None = None
     draw_board: Callable[[str], tuple[Any, str]] | None = None
     records: Callable[[Rules], list[dict[str, str]]] | None = None
+    variants: Mapping[str, Mapping[str, ParameterValue]] = field(default_factory=dict)
     setups: Callable[[Rules], list[tuple[str, str]]] | None = None
 
     @cached_property
@@ -107,6 +111,12 @@ class GameSpec:
         if found is None or found.origin is None:
             raise DataError(f"{self.name}: the package {self.package} is not a folder on disk")
         return Path(found.origin).parent
+
+    @property
+    def summary(self) -> str:
+        """What the game is, in a line: the first one of its folder's own description, without the name."""
+        line = (importlib.import_module(self.package).__doc__ or self.long_name).strip().partition("\n")[0]
+        return line.partition(": ")[2] or line
 
     @cached_property
     def scenarios(self) -> Mapping[str, Scenario]:

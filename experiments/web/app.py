@@ -6,14 +6,17 @@
 | `POST /` | begin a game: `game`, `bot`, `seat`, `seed` |
 | `POST /load` | go on with a saved game, a file |
 | `GET /game/KEY` | the game as it stands |
+| `GET /game/KEY/next?after=N` | waits until more than N steps have happened or nobody thinks, then leads to it |
 | `GET /game/KEY/save` | it as a file |
 | `POST /game/KEY/move/ACTION`, `undo`, `hint`, `go`, `stop`, `again` | what its page's buttons do |
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable
 
 from fastapi import FastAPI, Request
@@ -30,6 +33,9 @@ from experiments.web.pages import game_page, start_page
 from experiments.web.tables import Table, Tables, prepared
 
 SECONDS = 10.0  # how long a bot may think about a decision
+HOLD_S = 25.0  # how long a page that waits is kept waiting; servers between may give up after thirty
+GLANCE_S = 1.5  # how long a page is left to be read while bots go on
+LOOK_S = 0.05
 # Pages need nothing but their own style; whatever else got into one must not run or be fetched.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; "
@@ -103,6 +109,14 @@ def make_app(seconds: float = SECONDS) -> FastAPI:
         with table.lock:
             return HTMLResponse(game_page(key, table))
 
+    @app.get("/game/{key}/next", response_model=None)
+    async def show_next(key: str, after: str = "") -> Response:
+        table = tables.find(key)
+        if table is None:
+            return refusal(FORGOTTEN, status=404)
+        await something_new(table, after, lambda: bool(getattr(app.state, "ending", bool)()))
+        return RedirectResponse(f"/game/{key}", status_code=303)
+
     @app.get("/game/{key}/save", response_model=None)
     def save(key: str) -> Response:
         table = tables.find(key)
@@ -162,6 +176,22 @@ def make_app(seconds: float = SECONDS) -> FastAPI:
     post("stop", lambda table, _: table.stop())
     post("again", again)
     return app
+
+
+async def something_new(table: Table, after: str, ending: Callable[[], bool]) -> None:
+    """Wait for a table to have something to show: that nobody thinks any more, or for a page that has been shown
+    for a while, further steps.
+
+    Args:
+        after: number of steps that the page shows, as it was sent.
+        ending: whether the server stops.
+    """
+    began = time.monotonic()
+    while table.thinking is not None and not ending():
+        waited = time.monotonic() - began
+        if waited > HOLD_S or (waited > GLANCE_S and str(len(table.session.events)) != after):
+            return
+        await asyncio.sleep(LOOK_S)
 
 
 def check_fresh(table: Table, given: dict[str, str]) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 from fastapi import Request
 from starlette.exceptions import HTTPException
 
+import games
 from engine_ext.errors import ParameterError
 from experiments import gametext, ladder
 from experiments.play.session import Session
@@ -54,6 +55,24 @@ def uploaded(kind: str, body: bytes) -> str:
     raise ParameterError("no file was chosen")
 
 
+def _chosen(given: dict[str, str]) -> str:
+    """The text of the game that a form names, with the variant and the number of players chosen beside it."""
+    text = given.get("game", "")
+    spec = games.SPECS.get(text)
+    if spec is None or not {"variant", "players"} & given.keys():
+        return text
+    variant = given.get("variant", "")
+    if variant and variant not in spec.variants:
+        raise ParameterError(f"{text} has no variant {variant!r}; it has: {', '.join(spec.variants) or 'none'}")
+    chosen = {
+        key: str(value).lower() if isinstance(value, bool) else value
+        for key, value in spec.variants.get(variant, {}).items()
+    }
+    if given.get("players"):
+        chosen["players"] = given["players"]
+    return f"{text}({','.join(f'{key}={value}' for key, value in chosen.items())})" if chosen else text
+
+
 def session_for(given: dict[str, str], seconds: float) -> Session:
     """The game a form asks for.
 
@@ -67,6 +86,6 @@ def session_for(given: dict[str, str], seconds: float) -> Session:
             if not (text.isascii() and text.isdecimal()) or len(text) > 18:
                 raise ParameterError(f"{key} is {text[:40]!r}, it must be a whole number of at most 18 digits")
             numbers[key] = int(text)
-    game = gametext.load(given.get("game", ""), own_only=True)
+    game = gametext.load(_chosen(given), own_only=True)
     bot = given.get("bot", "").strip() or ladder.NAME
     return Session(game, numbers["seat"], [bot], numbers["seed"], seconds=seconds)

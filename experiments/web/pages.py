@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import functools
-import io
 from importlib import resources
 from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
-from rich.console import Console
-from rich.terminal_theme import SVG_EXPORT_THEME
 
 import games
 from engine_ext.errors import QuandaryError
 from experiments import ladder
 from experiments.play import odds
 from experiments.play.session import Session
+from experiments.web import drawing
 from experiments.web.tables import Table
 from games.words import NOBODY
 
-COLUMNS = {"wide": 112, "narrow": 72}  # of the table, for screens of these widths
 WIDE_WORDS = 40  # characters of an option from which on options stand in wide columns
 SHOWN_OPTIONS = 12
 BOTS = (ladder.NAME, "greedy", "random", "mcts(simulations=1000)", "ismcts(simulations=300)")
+
+LEVELS = {
+    ladder.NAME: "the strongest known bot",
+    "mcts(simulations=100)": "a bot that looks ahead a little",
+    "greedy": "a bot that plays by a rule of thumb",
+    "random": "a bot that plays at random",
+}
 
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(str(resources.files("experiments"))) / "templates"),
@@ -52,8 +56,9 @@ def start_page(error: str = "", given: dict[str, str] | None = None) -> str:
     known = {"game": "pentaquest(players=2)", "bot": ladder.NAME, "seat": "0", "seed": ""}
     return TEMPLATES.get_template("web_start.html").render(
         specs=games.SPECS.values(),
-        reconstructed={name: _reconstructed(name) for name in games.SPECS},
+        made=lambda spec, variant: _reconstructed(spec.name, variant),
         bots=BOTS,
+        levels=LEVELS,
         error=error,
         given=known | {key: value for key, value in (given or {}).items() if key in known},
     )
@@ -74,13 +79,16 @@ def game_page(key: str, table: Table, error: str = "") -> str:
         order = {action: i for i, action in enumerate(hinted)}
         choices.sort(key=lambda pair: order.get(pair[1].action, len(order)))
     story = [(_who(session, line.seat), line.text) for line in session.story]
+    drawn, steady = picture(session)
     return TEMPLATES.get_template("web_game.html").render(
         key=key,
         step=len(session.events),
         own_moves=session.own_moves,
         title=spec.long_name,
         session=session,
-        picture=picture(session),
+        state=_state(session, table),
+        picture=drawn,
+        steady=steady,
         news=story[table.told :],
         story=story[: table.told],
         question=session.question() if choices else "",
@@ -109,31 +117,27 @@ def game_page(key: str, table: Table, error: str = "") -> str:
     )
 
 
-def picture(session: Session) -> Markup:
-    """What the person's seat sees, in HTML: the board as an SVG where the game draws one, and the
-    rest as the terminal shows it, once for each width of screen."""
+def picture(session: Session) -> tuple[Markup, Markup]:
+    """What the person's seat sees, in HTML: what changes, the board as an SVG where the game draws one, and
+    what seldom does."""
     spec = session.game.spec
     assert spec is not None
     parts = dict(spec.sections(session.position, session.seat))
-    board = ""
+    board = Markup("")
     if spec.picture is not None:
         parts.pop("board", None)
-        board = f"<div class='board'>{spec.picture(session.position, session.seat)}</div>"
-    drawn = []
-    for name, columns in COLUMNS.items():
-        console = Console(
-            file=io.StringIO(),
-            record=True,
-            width=columns,
-            highlight=False,
-            force_terminal=True,
-            color_system="truecolor",
-        )
-        for part in parts.values():
-            console.print(part)
-        frame = f"<pre class='table {name}' tabindex='0' aria-label='the table'>{{code}}</pre>"
-        drawn.append(console.export_html(theme=SVG_EXPORT_THEME, inline_styles=True, code_format=frame))
-    return Markup(board + "".join(drawn))
+        board = Markup("<div class='board'>%s</div>") % Markup(spec.picture(session.position, session.seat))
+    steady = {name: parts.pop(name) for name in spec.steady if name in parts}
+    return board + drawing.sections(parts), drawing.sections(steady)
+
+
+def _state(session: Session, table: Table) -> str:
+    """What a game waits for, in two words: what a reader of the window's title has to know."""
+    if session.over:
+        return session.verdict().partition(".")[0].partition(":")[0]
+    if table.thinking is not None:
+        return "Thinking"
+    return "Your turn" if session.your_turn else "Stopped"
 
 
 def _who(session: Session, seat: int) -> str:
@@ -152,14 +156,18 @@ def _any_reconstructed(session: Session) -> bool:
 
 
 @functools.cache
-def _reconstructed(name: str) -> str:
-    """How much of a game's own data is reconstructed, in words; empty where it has no data."""
+def _reconstructed(name: str, variant: str) -> str:
+    """How much of the data of a game's variant is reconstructed, in words; empty where it has no data."""
     spec = games.SPECS[name]
     if spec.records is None:
         return ""
     try:
-        records = spec.records(spec.make_rules())
+        records = spec.records(spec.make_rules(spec.variants.get(variant)))
     except QuandaryError:
         return ""
     made = sum(record["provenance"] == "reconstructed" for record in records)
-    return f"{made} of {len(records)} reconstructed" if made else "all from published sources"
+    return (
+        f"{made} of {len(records)} cards and pieces reconstructed"
+        if made
+        else "all cards and pieces from published sources"
+    )

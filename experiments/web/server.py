@@ -25,7 +25,9 @@ def serve(host: str, port: int, seconds: float = SECONDS) -> None:
     with _listening(host, port) as listener:
         shown = f"[{host}]" if ":" in host else host
         print(f"http://{shown}:{port}/ (Ctrl-C ends)", flush=True)
-        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        app.state.ending = lambda: server.should_exit  # pages that wait do not keep it up
+        server.run(sockets=[listener])
 
 
 @contextlib.contextmanager

@@ -32,6 +32,12 @@ GAME = GameSpec(
         "max_turns": "rounds after which the game ends by Glory, 1 to 1000",
         "data": "path of a further set file; its dice and cards are added, or replace those of the same name",
     },
+    variants={
+        "Quarriors!": {},
+        "Quarriors! with Quest of the Qladiator": {"qladiator": True},
+        "Light vs. Dark": {"edition": "light_vs_dark"},
+        "Light vs. Dark with Quest of the Qladiator": {"edition": "light_vs_dark", "qladiator": True},
+    },
     players=(2, 4),
     hidden_information=False,
     view=sections,

@@ -26,7 +26,8 @@ from games.quarz.texts import describe_time
 from games.words import count, join, who
 
 SEAT_COLOURS = ("red", "cyan", "yellow", "green")
-_SVG_COLOURS = ("#c0392b", "#2980b9", "#d4ac0d", "#27ae60")
+_SVG_COLOURS = ("#b03a2e", "#1f6aa5", "#8a6800", "#1e7d46")  # white initials can be read on each
+_WIDTHS = (20, 8, 6, 5, 5, 8, 0)  # of the columns of monsters, so that they stand below each other
 _TOKENS = ("stun", "poison", "shield", "frost", "boost")
 _EDGE_CHARS = {"": ("dim", ""), "water": ("bold blue", "≈"), "crystal": ("bold magenta", "#")}
 
@@ -242,26 +243,36 @@ def _heading(board: Board, mob: Mapping[str, Any], other: int, seat: int) -> str
     return f"{mob['mob'] or 'mob'}, {f'you (seat {seat})' if other == seat else f'seat {other}'}{camp}"
 
 
-def _mobs(content: Content, board: Board, scene: Scene, seat: int) -> Table:
+def _standing(scene: Scene, other: int) -> str:
+    """What a mob has as a whole."""
+    mob = scene["mobs"][other]
+    favor = "not chosen or hidden" if mob["favor"] is None else mob["favor"]
+    return (
+        f"{count(scene['points'][other], 'point')}, {count(mob['reactions'], 'reaction')}, {mob['munched']} munched, "
+        f"favor card {favor}, in hand {' '.join(map(str, mob['favor_hand'])) or 'none'}"
+    )
+
+
+def _mobs(content: Content, board: Board, scene: Scene, seat: int) -> Group:
+    """Each mob's monsters in a table of its own, under its name."""
     marks = _marks(content)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("monster", "energy", "damage", "moves", "slots", "hand", ""):
-        table.add_column(column)
+    tables = []
     for other, mob in enumerate(scene["mobs"]):
-        favor = "?" if mob["favor"] is None else mob["favor"]
-        table.add_row(
-            Text(_heading(board, mob, other, seat), f"bold {SEAT_COLOURS[other]}"),
-            count(scene["points"][other], "point"),
-            "",
-            "",
-            f"{count(mob['reactions'], 'reaction')}, {mob['munched']} munched",
-            f"favor card {favor}, in hand {' '.join(map(str, mob['favor_hand']))}",
-            "",
+        title = Text(_heading(board, mob, other, seat), f"bold {SEAT_COLOURS[other]}")
+        table = Table(
+            title=title.append(f": {_standing(scene, other)}", "not bold default"),
+            title_justify="left",
+            box=None,
+            pad_edge=False,
+            header_style="dim",
         )
+        for column, width in zip(("monster", "energy", "damage", "moves", "slots", "hand", ""), _WIDTHS, strict=True):
+            table.add_column(column, min_width=width)
         for monster in mob["monsters"]:
             row = _monster_row(marks[monster["name"]], monster, own=other == seat)
             table.add_row(*map(Text, row))  # names are text, not markup
-    return table
+        tables.append(table)
+    return Group(*tables)
 
 
 # ---- SVG -----------------------------------------------------------------------------------------
@@ -296,7 +307,8 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
     height = max(y for _, y in centres.values()) + 1.6 * _SIZE - top  # a line of explanation at the foot
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.1f} {top:.1f} {width:.1f} {height:.1f}" '
-        f'role="img" aria-label="board {escape(board.name)}" font-family="sans-serif" text-anchor="middle">'
+        f'role="img" aria-label="board {escape(board.name)}; Cards and pieces tells each field in words" '
+        f'font-family="sans-serif" text-anchor="middle">'
     ]
 
     def text(x: float, y: float, words: str, size: float, colour: str = "#222") -> None:
@@ -317,12 +329,12 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
             label = f"shrine {label[1:]}"
         elif kind == "impassable":
             label = "ice" if melted else ""
-        words = f"{name} {label}".rstrip()
-        colour = "#eee" if kind == "impassable" and not melted else "#555"
-        out.append(
-            f'<text x="{x:.1f}" y="{y + 0.6 * _SIZE:.1f}" font-size="9" fill="{colour}">{escape(words)}'
-            f"<title>cell ({cell[0]},{cell[1]})</title></text>"
-        )
+        elif label == "trp":
+            label = "trap"
+        colour = "#fff" if kind == "impassable" and not melted else "#333"
+        text(x, y - 0.5 * _SIZE, name, 13, colour)
+        if label:
+            text(x, y + 0.68 * _SIZE, label, 11, colour)
     for (cell, direction), kind in sorted(edges_of(board, content, scene).items()):
         if cell not in centres:
             continue
@@ -345,7 +357,7 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
                 f'<circle cx="{x + dx:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{_SVG_COLOURS[seat]}">'
                 f"<title>{escape(monster['name'])}: energy {monster['energy']}</title></circle>"
             )
-            text(x + dx, y + 4, marks[monster["name"]], 11, "#fff")
+            text(x + dx, y + 4.5, marks[monster["name"]], 13 if len(monsters) < 3 else 11, "#fff")
     if idol in centres:
         x, y = centres[idol]
         star = " ".join(
@@ -354,7 +366,7 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
         )
         out.append(f'<polygon points="{star}" fill="#e056fd" stroke="#6c3483"><title>crystal idol</title></polygon>')
     text(
-        left + width / 2, top + height - 3, "blue: water; violet: crystal; dark: impassable; star: the idol", 8, "#777"
+        left + width / 2, top + height - 3, "blue: water; violet: crystal; dark: impassable; star: the idol", 10, "#333"
     )
     out.append("</svg>")
     return "\n".join(out)

@@ -174,7 +174,8 @@ def test_after_the_end_hint_says_what_can_be_done():
 
 
 @pytest.mark.parametrize(
-    ("game", "says"), [("kuhn", r"You have (won: \+|lost to seat 1: -)[12] chips?\."), ("pentaquest", r"Your result: \d+ cards? kept\.")]
+    ("game", "says"),
+    [("kuhn", r"You have (won: \+|lost to seat 1: -)[12] chips?\."), ("pentaquest", r"Your result: \d+ cards? kept\.")],
 )
 def test_a_result_says_what_it_counts(game, says):
     session = Session(gametext.load(game), 0, ["random"], 3)

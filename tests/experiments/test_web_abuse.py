@@ -74,7 +74,7 @@ def test_anything_may_be_asked_anywhere(browser):
     assert {200, 400, 404, 405} <= seen
     page = browser.get(address)  # and the game is still there
     assert page.status_code == 200
-    assert Forms(page.text).ending("undo")
+    assert Forms(page.text).ending("again")
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body[:24].decode(errors="replace"))

@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 
 from experiments import gametext, web
 from experiments.play.session import Session
-from experiments.web import tables
+from experiments.web import app, tables
 from tests.experiments.browsing import Forms, opened, press, settled, thinking
 
 ENDLESS = "mcts(simulations=1000000000)"
@@ -51,13 +51,28 @@ def test_a_page_that_waits_shows_the_table_and_looks_again(patient):
     assert thinking(page)
     assert 'http-equiv="refresh"' in page.text
     assert f"Seat 0, {ENDLESS}, is thinking" in page.text
-    assert re.search(r"\d+ of at most 30 seconds", page.text)
+    assert re.search(r"at most 30 seconds, \d+ of them gone", page.text)
     assert "points to 30: seat 0 0, you 0" in page.text
     shown = Forms(page.text)
     assert not shown.ending("move")
     assert not shown.ending("hint")
-    assert shown.ending("undo")
+    assert not shown.ending("undo")  # nothing has been done yet
     assert shown.ending("again")
+
+
+def test_a_page_that_waits_is_led_on_when_there_is_something_new(patient, monkeypatch):
+    monkeypatch.setattr(tables, "SHORT_S", 0.0)
+    page = begun(patient, game="kuhn", bot="ismcts(simulations=50000)")
+    onward = re.search(r'content="0; url=(/game/[^"]+)"', page.text).group(1)
+    answer = patient.get(onward, follow_redirects=False)
+    assert answer.status_code == 303
+    assert answer.headers["location"] == page.url.path
+    assert not thinking(patient.get(page.url.path))
+    monkeypatch.setattr(app, "HOLD_S", 0.2)
+    page = begun(patient)
+    onward = re.search(r'content="0; url=(/game/[^"]+)"', page.text).group(1)
+    assert thinking(patient.get(onward))  # nothing new, but no server waits for ever
+    assert patient.get("/game/nothing/next").status_code == 404
 
 
 def test_a_search_that_a_clock_can_end_moves_when_its_time_is_up(brisk):
