@@ -192,15 +192,22 @@ def run_experiment(
 @app.command("report")
 def build_report(
     folder: Annotated[Path, typer.Argument(help="a run folder")],
-    figures: Annotated[Path | None, typer.Option(help="also write every plot as an SVG file into this folder")] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="also write every plot, as SVG and PDF, into this folder")
+    ] = None,
+    tables: Annotated[
+        Path | None, typer.Option(help="also write every table, as CSV and LaTeX, into this folder")
+    ] = None,
 ) -> None:
     """Rebuild a run's report from its manifest and results, and print its tables."""
-    from experiments import report
+    from experiments import export, report
 
     path = report.build(folder)
     results = report.load(folder)
     if figures is not None:
-        report.write_figures(results, figures)
+        export.write_figures(results, figures)
+    if tables is not None:
+        export.write_tables(results, tables)
     report.print_tables(results, _console())
     print(f"report: {path}")
 

@@ -10,15 +10,15 @@ from engine_ext.errors import ResultsError, reason
 from engine_ext.files import whole_file
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file so that a crash leaves the old file or the new one, never half of one.
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file, text as UTF-8, so that a crash leaves the old file or the new one, never half of one.
 
     Raises:
         ResultsError: the folder cannot be written to.
     """
     try:
         with whole_file(path) as file:
-            file.write(text.encode())
+            file.write(content.encode() if isinstance(content, str) else content)
     except OSError as error:
         raise ResultsError(f"{path} cannot be written: {reason(error)}") from error
 

@@ -1,4 +1,4 @@
-"""The report's plots, as SVG text to stand inside a page."""
+"""The report's plots, as SVG to stand inside a page and as PDF for a paper."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -42,6 +43,7 @@ STYLE: Any = {
     "legend.frameon": False,
     "svg.hashsalt": "quandary",  # the same plot is the same text
     "svg.fonttype": "path",
+    "pdf.fonttype": 42,  # text stays text
 }
 DIVERGING = LinearSegmentedColormap.from_list("share", ["#c8502a", "#f6f3ee", "#2563b0"])
 
@@ -63,18 +65,38 @@ class Curve:
     level: bool = False
 
 
-def _svg(figure: Figure, title: str) -> str:
-    """The figure as an <svg> element that scales to its container."""
-    out = io.StringIO()
-    FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": "quandary"})
-    text = out.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
-    return text.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)
+@dataclass(frozen=True)
+class Plot:
+    """A drawn figure.
+
+    Attributes:
+        figure: of matplotlib.
+        title: what it shows, for those who cannot see it.
+    """
+
+    figure: Figure
+    title: str
+
+    def svg(self) -> str:
+        """An <svg> element that scales to its container; the same plot is the same text."""
+        out = io.StringIO()
+        with mpl.rc_context(STYLE):
+            FigureCanvasSVG(self.figure).print_svg(out, metadata={"Date": None, "Creator": "quandary"})
+        text = out.getvalue()
+        text = text[text.index("<svg") :]
+        text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+        text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
+        return text.replace("<svg", f'<svg role="img" aria-label="{self.title}"', 1)
+
+    def pdf(self) -> bytes:
+        """A page of the figure's size; the same plot is the same bytes."""
+        out = io.BytesIO()
+        with mpl.rc_context(STYLE):
+            FigureCanvasPdf(self.figure).print_pdf(out, metadata={"CreationDate": None, "Title": self.title})
+        return out.getvalue()
 
 
-def forest(names: Sequence[str], estimates: Sequence[Estimate], label: str, zero: str | None = None) -> str:
+def forest(names: Sequence[str], estimates: Sequence[Estimate], label: str, zero: str | None = None) -> Plot:
     """A dot and its interval for each bot, best on top.
 
     Args:
@@ -101,10 +123,10 @@ def forest(names: Sequence[str], estimates: Sequence[Estimate], label: str, zero
         axes.margins(x=0.08)
         if zero is not None:
             axes.axvline(0, color=SOFT, linewidth=0.9, linestyle=(0, (3, 3)))
-        return _svg(figure, label)
+        return Plot(figure, label)
 
 
-def cross_table(summary: ArenaSummary) -> str:
+def cross_table(summary: ArenaSummary) -> Plot:
     """What each bot won from each other, as a coloured table."""
     names = [standing.bot for standing in summary.standings]
     n = len(names)
@@ -131,10 +153,10 @@ def cross_table(summary: ArenaSummary) -> str:
         axes.tick_params(which="minor", length=0)
         for spine in axes.spines.values():
             spine.set_visible(False)
-        return _svg(figure, "what each bot won from each other")
+        return Plot(figure, "what each bot won from each other")
 
 
-def likelihood(test: SequentialTest) -> str:
+def likelihood(test: SequentialTest) -> Plot:
     """The path of a sequential test between its bounds."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.2, 2.6), layout="constrained")
@@ -146,7 +168,7 @@ def likelihood(test: SequentialTest) -> str:
         axes.margins(x=0.02, y=0.16)
         axes.set_xlabel("deals")
         axes.set_ylabel("log likelihood ratio")
-        return _svg(figure, "log likelihood ratio against deals")
+        return Plot(figure, "log likelihood ratio against deals")
 
 
 def _short(name: str, width: int = 14) -> str:
@@ -166,7 +188,7 @@ def _folded(name: str, width: int = 26) -> str:
     return "\n".join(lines)
 
 
-def curves(found: Sequence[Curve], x_label: str, y_label: str) -> str:
+def curves(found: Sequence[Curve], x_label: str, y_label: str) -> Plot:
     """Curves on log axes, a line and a band of the interval for each solver."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.2, 4.4), layout="constrained")
@@ -211,4 +233,4 @@ def curves(found: Sequence[Curve], x_label: str, y_label: str) -> str:
             figure.legend(loc="outside right upper", fontsize=8)
         else:
             axes.legend(fontsize=8)
-        return _svg(figure, f"{y_label} against {x_label}")
+        return Plot(figure, f"{y_label} against {x_label}")

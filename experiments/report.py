@@ -17,10 +17,11 @@ from rich.table import Table
 from rich.text import Text
 
 import games
-from engine_ext.errors import ResultsError, reason
-from experiments import analysis, config, convergence, files, gametext, manifest, plots
+from engine_ext.errors import ResultsError
+from experiments import analysis, config, convergence, export, files, gametext, manifest
 from experiments.analysis import ArenaSummary
 from experiments.config import ExperimentConfig
+from experiments.plots import Plot
 from experiments.ratings import Estimate
 from experiments.store import Store
 
@@ -108,38 +109,6 @@ def build(folder: Path) -> Path:
     return path
 
 
-def write_figures(results: Results, folder: Path) -> list[Path]:
-    """Write every plot as an SVG file of its own, for a paper or a document.
-
-    Args:
-        folder: made where it does not exist; files of the same names are replaced.
-
-    Returns:
-        the files: arena1.svg, arena1-cross.svg, arena1-test.svg, curve1.svg (over the budget), curve1-seconds.svg, ...
-
-    Raises:
-        ResultsError: the folder cannot be written to.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ResultsError(f"{folder} cannot be made: {reason(error)}") from error
-    found: dict[str, str | None] = {}
-    for arena in results.arenas:
-        part = _arena_part(arena)
-        found[f"arena{arena.number}"], found[f"arena{arena.number}-cross"] = part["forest"], part["cross"]
-        found[f"arena{arena.number}-test"] = part["test"]
-    for number, curve in enumerate(results.curves, 1):
-        part = _curve_part(curve)
-        found[f"curve{number}"], found[f"curve{number}-seconds"] = part["budget"], part["seconds"]
-    paths = []
-    for name, svg in found.items():
-        if svg is not None:
-            paths.append(folder / f"{name}.svg")
-            files.write_atomically(paths[-1], str(svg) + "\n")
-    return paths
-
-
 # ---- the page ----------------------------------------------------------------------------------
 
 
@@ -181,22 +150,12 @@ def _typeset(text: Callable[[Any], str]) -> Callable[[Any], str]:
 
 
 def _arena_part(summary: ArenaSummary) -> dict[str, Any]:
-    names = [standing.bot for standing in summary.standings]
-    if summary.by_wins:
-        rated = [standing.elo for standing in summary.standings if standing.elo is not None]
-        main = plots.forest(names, rated, "Elo, 95 % interval", "mean of all bots")
-        caption = "Bradley–Terry ratings on the Elo scale; 0 is the mean of these bots."
-    else:
-        utilities = [standing.utility for standing in summary.standings]
-        main = plots.forest(names, utilities, "mean utility, 95 % interval")
-        caption = "Mean utility of each bot on the same deals."
+    rated = "Bradley–Terry ratings on the Elo scale; 0 is the mean of these bots."
     return {
         "s": summary,
         "title": summary.config.title or heading(summary.config.game),
-        "forest": Markup(main),
-        "caption": caption,
-        "cross": Markup(plots.cross_table(summary)) if summary.rated and len(names) > 2 else None,
-        "test": Markup(plots.likelihood(summary.test)) if summary.test is not None else None,
+        "caption": rated if summary.by_wins else "Mean utility of each bot on the same deals.",
+        "plots": _inline(export.arena_plots(summary)),
         "verdict": test_text(summary).replace("-", "−") if summary.test is not None else None,
     }
 
@@ -205,9 +164,12 @@ def _curve_part(summary: convergence.Summary) -> dict[str, Any]:
     return {
         "s": summary,
         "title": summary.config.title or f"{heading(summary.config.game)}: {summary.y_label}",
-        "budget": Markup(plots.curves(summary.over_budget, summary.x_label, summary.y_label)),
-        "seconds": Markup(plots.curves(summary.over_seconds, "seconds", summary.y_label)),
+        "plots": _inline(export.curve_plots(summary)),
     }
+
+
+def _inline(found: dict[str, Plot]) -> dict[str, Markup]:
+    return {name: Markup(plot.svg()) for name, plot in found.items()}
 
 
 def findings(summary: ArenaSummary) -> list[str]:

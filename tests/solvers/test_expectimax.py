@@ -84,8 +84,9 @@ def test_star2_visits_under_half_of_the_plain_search(levels, branching, grades, 
 def best_first_nodes(start) -> int:
     """Nodes that the best-first search sees of a tree chance, max, chance, min, utilities at least -1.
 
-    It reads a leaf only below the action whose upper bound is the highest now, and there below the outcome that can lower
-    the bound most, so every action it touches had to be: a search of any order that knows as little must refute it, too.
+    It reads a leaf only below the action whose upper bound is the highest now, and there below the outcome that can
+    lower the bound most, so every action it touches had to be: a search of any order that knows as little must refute
+    it, too.
     """
     total = 1
     for outcome, _ in start.chance_outcomes():
