@@ -13,7 +13,8 @@ from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
 from engine_ext.rng import Stream
 from solvers.contract import Limit
 from solvers.extraction import as_game
-from solvers.ismcts import IsmctsSearcher, SmoothUctSearcher, logarithms
+from solvers.info_tree import logarithms
+from solvers.ismcts import IsmctsSearcher, SmoothUctSearcher
 from solvers.specs import make_searcher
 from solvers.tree import FlatTree
 from tests.conformance.instances import game_strings, rules_of

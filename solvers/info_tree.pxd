@@ -61,6 +61,8 @@ cdef class InfoTree:
 
     cdef int64_t grow(self, int64_t count) noexcept nogil
     cdef void simulate(self, unsigned char *state, double *values) noexcept nogil
+    cdef int32_t descend(self, unsigned char *state, int32_t *turn) noexcept nogil
+    cdef void back_up(self, int32_t length, const double *values) noexcept nogil
     cdef bint playout(self, unsigned char *state, double *values) noexcept nogil
     cdef int32_t find(self, const void *state, int32_t seat) noexcept nogil
     cdef int32_t add(self, const void *state, int32_t seat) noexcept nogil
