@@ -143,7 +143,14 @@ def make_app(seconds: float = SECONDS) -> FastAPI:
         return RedirectResponse(f"/game/{key}", status_code=303)
 
     def post(path: str, act: Callable[[Table, dict[str, str]], None]) -> None:
-        """A form of the game page."""
+        """A form of the game page. Its address without a form, as somebody may keep it, leads to the game."""
+
+        @app.get(f"/game/{{key}}/{path}", response_model=None)
+        def lead_back(request: Request) -> Response:
+            key = str(request.path_params["key"])
+            if tables.find(key) is None:
+                return refusal(FORGOTTEN, status=404)
+            return RedirectResponse(f"/game/{key}", status_code=303)
 
         @app.post(f"/game/{{key}}/{path}", response_model=None)
         async def serve_form(request: Request) -> Response:

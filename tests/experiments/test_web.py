@@ -160,6 +160,12 @@ def test_a_bot_with_hidden_cards_keeps_its_odds_to_itself(browser):
     assert "By all that you can see you may expect about" in page
 
 
+def test_the_address_of_a_form_leads_to_its_game(browser):
+    page = opened(browser)
+    for form in Forms(page.text).forms:
+        assert browser.get(form[0]).text == page.text
+
+
 def test_a_move_from_an_old_page_is_refused_with_a_word(browser):
     page = opened(browser, game="pig(goal=100)", seed="5").text
     page = press(browser, Forms(page).ending("move")[0]).text
@@ -189,7 +195,8 @@ def test_odd_moves_are_answered_by_a_page(path, browser):
     ("method", "path", "status"),
     [
         ("GET", "/nothing", 404),
-        ("GET", "/game/x/move/1", 405),
+        ("GET", "/game/x/move/1", 404),
+        ("PUT", "/game/x/move/1", 405),
         ("POST", "/game/x/move/1", 404),
         ("GET", "/game/x/save", 404),
         ("POST", "/game/x/hint", 404),

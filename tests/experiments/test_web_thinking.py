@@ -51,7 +51,8 @@ def test_a_page_that_waits_shows_the_table_and_looks_again(patient):
     assert thinking(page)
     assert 'http-equiv="refresh"' in page.text
     assert f"Seat 0, {ENDLESS}, is thinking" in page.text
-    assert re.search(r"at most 30 seconds, \d+ of them gone", page.text)
+    assert "for at most 30 seconds" in page.text
+    assert re.search(r"--limit: 30.0s; --gone: -\d+\.\ds", page.text)
     assert "points to 30: seat 0 0, you 0" in page.text
     shown = Forms(page.text)
     assert not shown.ending("move")
