@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from solvers.best_response import expected_values
 from solvers.contract import PolicySolver, SearchResult
 from solvers.mccfr import WITHOUT_TREE
 from solvers.specs import Spec
+
+Check = Callable[[extraction.Survey], None]
 
 
 @dataclass(frozen=True)
@@ -104,14 +106,15 @@ def solve(
     ladder.register()
     specs.check_spec(spec_text)
     game = gametext.load(text)
-    declared = extraction.declared_rules(source_of(game))
+    declared = extraction.declared_rules(source_of(game), began)
     spec = specs.parse_spec(spec_text, declared)
     note = ladder.note(spec_text, declared) or None
     if checkpoint is not None:
         checkpoints.check(spec, checkpoint)
     if spec.solver.kind == "policy":
         spec.solver.require(declared, spec.parameters)
-        return replace(_solve_offline(game, spec, seed, progress, began, checkpoint), note=note)
+        check = _checker(spec, declared)
+        return replace(_solve_offline(game, spec, seed, progress, began, checkpoint, check), note=note)
     # Once before the work, so that nothing is extracted for a searcher that the game rules out.
     specs.make_searcher(spec, declared)
     flat = None
@@ -120,7 +123,7 @@ def solve(
     else:
         if isinstance(declared, extraction.DeclaredRules):
             declared.require_searchable()
-        flat = extract(source_of(game), progress)
+        flat = extract(source_of(game), progress, _checker(spec, declared), began)
         position = tree.TreeRules(flat).initial_position()
     result = specs.make_searcher(spec, position.rules).search(position, seed=seed)
     return Solution(
@@ -135,6 +138,22 @@ def solve(
         extract_seconds=flat.seconds if flat is not None else None,
         seconds=time.perf_counter() - began,
     )
+
+
+def _checker(spec: Spec, declared: Rules) -> Check | None:
+    """What an extraction calls with what its walk meets: it raises where that rules the solver out, so
+    that the walk ends there."""
+    if not isinstance(declared, extraction.DeclaredRules):
+        return None
+    rules = declared
+
+    def check(found: extraction.Survey) -> None:
+        rules.learn(found)
+        spec.solver.require(rules, spec.parameters)
+        if spec.solver.kind == "searcher":
+            rules.require_searchable()
+
+    return check
 
 
 def _values(values: Iterable[float]) -> list[float]:
@@ -152,11 +171,16 @@ def _work(result: SearchResult) -> dict[str, Any]:
     return {"simulations": result.simulations or None, "searched_nodes": result.nodes}
 
 
-def extract(source: Any, progress: bool = False) -> Any:
+def extract(source: Any, progress: bool = False, check: Check | None = None, began: float | None = None) -> Any:
     """A game's flat tree, with a bar on the standard error where it takes long.
+
+    Args:
+        check: as for `extraction.extract`.
+        began: likewise.
 
     Raises:
         TooLargeError: it would not fit; carries the estimate.
+        UnsuitableGameError: the game is no tree, or what `check` raises.
     """
     columns = (TextColumn("extracting"), BarColumn(), TextColumn("{task.completed:,.0f} nodes"), TimeRemainingColumn())
     console = Console(stderr=True)
@@ -169,7 +193,7 @@ def extract(source: Any, progress: bool = False) -> Any:
                 task = bar.add_task("", total=estimated)
             bar.update(task, completed=nodes, total=max(estimated, nodes))
 
-        return extraction.extract(source, progress=show)
+        return extraction.extract(source, progress=show, check=check, began=began)
 
 
 def print_solution(found: Solution, console: Console) -> None:
@@ -199,9 +223,9 @@ _LABELS = {
 
 
 def _solve_offline(
-    game: Game, spec: Spec, seed: int, progress: bool, began: float, checkpoint: Path | None
+    game: Game, spec: Spec, seed: int, progress: bool, began: float, checkpoint: Path | None, check: Check | None
 ) -> Solution:
-    source = tree_or_rules(source_of(game), spec, progress)
+    source = tree_or_rules(source_of(game), spec, progress, check, began)
     solver = make_offline(spec, source, seed)
     if checkpoint is None:
         run_offline(spec, solver)
@@ -251,16 +275,18 @@ def source_of(game: Game) -> Any:
     return game.rules if game.rules is not None else game.openspiel()
 
 
-def tree_or_rules(source: Any, spec: Spec, progress: bool = False) -> Any:
+def tree_or_rules(
+    source: Any, spec: Spec, progress: bool = False, check: Check | None = None, began: float | None = None
+) -> Any:
     """What a policy solver works on: the game's flat tree, or the rules of a game of ours that has none
-    (it would not fit, or states come again) where the solver can do without.
+    (it would not fit, or states come again) where the solver can do without. Arguments are those of `extract`.
 
     Raises:
         TooLargeError: the tree would not fit and the solver needs it; carries the estimate.
         UnsuitableGameError: the game has no tree and the solver needs it.
     """
     try:
-        return extract(source, progress)
+        return extract(source, progress, check, began)
     except (TooLargeError, UnsuitableGameError):
         if not isinstance(source, Rules) or spec.name not in WITHOUT_TREE:
             raise

@@ -192,6 +192,33 @@ class Parameter:
         return (*always, *self.needs.get(str(value), ()))
 
 
+# How a message tells why a seat does not know all.
+HIDING = "hides information from a seat"
+SIMULTANEOUS = "has simultaneous moves, so that a seat decides without knowing what others choose meanwhile"
+
+
+def require_open(rules: Rules, solver: str, advice: str) -> None:
+    """Raise UnsuitableGameError, naming the property, for a game in which a seat does not know all.
+
+    Args:
+        rules: the game, or what is declared of it; its `secrecy`, where it has one, names the property.
+        solver: what looks at whole states, for the message.
+        advice: which solver does not.
+    """
+    if rules.hidden_information:
+        secrecy = getattr(rules, "secrecy", HIDING)
+        raise UnsuitableGameError(
+            f"{rules.name} {secrecy}, and {solver} would see through that; {advised(rules, advice)}"
+        )
+
+
+def advised(rules: Rules, advice: str) -> str:
+    """Advice to use another solver, as far as it holds: a game of OpenSpiel's whose tree is too large for
+    any solver here says so instead (`instead`)."""
+    instead: Callable[[str], str] | None = getattr(rules, "instead", None)
+    return advice if instead is None else instead(advice)
+
+
 def _has(rules: Rules, ability: str) -> bool:
     if ability == "perfect_recall":  # of our games by contract; a tree knows of its own
         return bool(getattr(rules, "perfect_recall", True))
@@ -213,7 +240,8 @@ def require_abilities(
         for ability in declared[key].needed(value):
             if not _has(rules, ability):
                 raise UnsuitableGameError(
-                    f"{solver}: {key}={value} needs a game with {ABILITIES[ability]}, and {rules.name} has none"
+                    f"{solver}: {key}={value} needs a game with {ABILITIES[ability]}, and {rules.name} has none; "
+                    f"leave {key} out"
                 )
 
 

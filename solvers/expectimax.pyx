@@ -28,7 +28,7 @@ from libc.string cimport memcpy, memset
 
 cimport cython
 
-from engine_ext.game cimport CHANCE, CYCLIC, HIDDEN_INFORMATION, PLAYER_LIMIT, TERMINAL, GameOps
+from engine_ext.game cimport CHANCE, CYCLIC, PLAYER_LIMIT, TERMINAL, GameOps
 from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, rng_seed
 from solvers.common cimport one_value
@@ -36,7 +36,7 @@ from solvers.memo cimport Memo
 from solvers.stopping cimport look_up as look_up_signals
 
 from engine_ext.errors import SpecError, UnsuitableGameError
-from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
+from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec, require_open
 from solvers.state_table import require_room
 
 cdef enum:
@@ -1120,10 +1120,7 @@ def _table_variation(Search search, Position position, action, depth):
 
 def check(Rules rules, parameters):
     """Raises UnsuitableGameError where a property of the game rules the search out."""
-    if rules.ops.flags & HIDDEN_INFORMATION:
-        raise UnsuitableGameError(
-            f"{rules.name} hides information from a seat, and expectimax would see through it; "
-            "use ismcts to play it, cfr+ to solve it")
+    require_open(rules, "expectimax", "use ismcts to play it, or cfr+ to solve it where its tree fits")
     depth, survey = parameters.get("depth"), getattr(rules, "survey", None)
     if depth is not None and rules.ops.estimate == NULL and survey is not None and survey.longest > depth:
         raise UnsuitableGameError(

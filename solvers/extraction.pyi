@@ -17,6 +17,7 @@ class SizeEstimate:
     depth: int
     bytes: float
     seconds: float
+    whole: bool = True
 
 def default_max_nodes(n_players: int = 2) -> int: ...
 def native_name(rules: Rules) -> str: ...
@@ -29,25 +30,31 @@ def extract(
     information: str = "auto",
     depth: int | None = None,
     merge: str = "off",
+    check: Callable[[Survey], None] | None = None,
+    began: float | None = None,
 ) -> FlatTree: ...
 def prepare_views(tree: FlatTree) -> None: ...
 
 @dataclass
 class Survey:
-    games: int
-    longest: int
-    most_legal: int
-    most_outcomes: int
-    zero_sum: bool
-    recalls: bool
-    stages: bool
+    games: int = 0
+    longest: int = 0
+    most_legal: int = 0
+    most_outcomes: int = 0
+    zero_sum: bool = True
+    recalls: bool = True
+    stages: bool = False
+    walked: bool = False
 
 class DeclaredRules(TreeRules):
     survey: Survey
     zero_sum: bool
     perfect_recall: bool
     abilities: tuple[str, ...]
+    secrecy: str
     def require_searchable(self) -> None: ...
+    def learn(self, found: Survey) -> None: ...
+    def instead(self, advice: str) -> str: ...
 
-def declared_rules(source: Any) -> Rules: ...
+def declared_rules(source: Any, began: float | None = None) -> Rules: ...
 def as_game(source: Any, **options: Any) -> TreeRules: ...

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from libc.math cimport exp, log, log1p
+from libc.math cimport exp, fabs, log, log1p
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
@@ -42,14 +42,22 @@ from solvers.tree cimport MIXED_SEQUENCES, NO_SEQUENCE, FlatTree, TreeRules, Tre
 import pyspiel
 
 from engine_ext.errors import ParameterError, QuandaryError, TooLargeError, UnsuitableGameError
-from solvers.tree import history_key, openspiel_identity, require_width, take_forced
+from solvers.contract import HIDING, SIMULTANEOUS
+from solvers.tree import TURN_BASED, history_key, openspiel_identity, require_width, take_forced
 
 _PACE_NODES = 200_000      # between two looks for signals: a fifth of a second where a step takes a microsecond
 _FREE_NODES = 20_000       # trees up to this size are not worth an estimate
 _FREE_SECONDS = 2.0        # nor are those that are done by then
-_PROBE_SECONDS = 5.0       # probing stops then, so that a refusal comes within 10 s
+_PROBE_SECONDS = 5.0       # probing stops then
 _SURVEY_GAMES = 100        # to find out what a game does not declare
 _SURVEY_SECONDS = 1.0
+# Counted from when somebody began to wait, all looking is over after this, so that a refusal comes within 10 s,
+# with what a process takes to start and one slow call of the game's: the probes, and before them the free walk and the
+# survey.
+_ANSWER_SECONDS = 6.5
+_WALKED_SECONDS = 3.5
+_SURVEYED_SECONDS = 2.5
+_LEAST_SECONDS = 0.25      # of each, also where its time is over
 _NODE_LIMIT = 2**31 - 2    # node numbers are int32
 _EXACT_SEED = 0x6A09E667F3BCC909   # of the second hash of an information set's content
 
@@ -84,6 +92,8 @@ class SizeEstimate:
         depth: the longest probe, nodes.
         bytes: memory for `nodes` nodes while extracting.
         seconds: wall-clock time of the probing.
+        whole: whether the probes came to the end of their games; else time was over before, and the tree
+            is larger than this.
     """
 
     nodes: float
@@ -94,12 +104,14 @@ class SizeEstimate:
     depth: int
     bytes: float
     seconds: float
+    whole: bool = True
 
     def __str__(self):
+        least = "" if self.whole else "at least "
         if self.log10_nodes > 18:
-            return f"about 10^{self.log10_nodes:.0f} nodes (from {self.probes} probes)"
-        return (f"about {self.nodes:.3g} nodes (95 % range {self.low:.3g} to {self.high:.3g}, from {self.probes} "
-                f"probes), about {self.bytes / 1e9:.3g} GB")
+            return f"{least}about 10^{self.log10_nodes:.0f} nodes (from {self.probes} random probes)"
+        return (f"{least}about {self.nodes:.3g} nodes (95 % range {self.low:.3g} to {self.high:.3g}, from "
+                f"{self.probes} random probes), about {self.bytes / 1e9:.3g} GB")
 
 
 @dataclass
@@ -115,6 +127,7 @@ class Survey:
         zero_sum: whether every game's utilities summed to 0.
         recalls: whether no seat came to one information state by different own sequences.
         stages: whether a seat's choice was hidden from another that decides next.
+        walked: whether the beginning of the tree has been walked to see whether seats recall (`recalls`).
     """
 
     games: int = 0
@@ -124,9 +137,10 @@ class Survey:
     zero_sum: bool = True
     recalls: bool = True
     stages: bool = False
+    walked: bool = False
 
 
-def _summarise(log_sizes, depth, n_players, seconds):
+def _summarise(log_sizes, depth, n_players, seconds, whole=True):
     """The estimate from the natural logs of the probes' sizes."""
     logs = np.asarray(log_sizes, dtype=np.float64)
     top = logs.max()
@@ -137,7 +151,7 @@ def _summarise(log_sizes, depth, n_players, seconds):
     with np.errstate(over="ignore"):
         mean, low, high = (float(np.exp(top + np.log(max(value, 1e-300)))) for value in (sizes.mean(), low, high))
     return SizeEstimate(mean, low, high, float((top + np.log(sizes.mean())) / np.log(10)), len(sizes), depth,
-                        mean * _bytes_per_node(n_players), seconds)
+                        mean * _bytes_per_node(n_players), seconds, whole)
 
 
 def _bytes_per_node(n_players):
@@ -236,6 +250,11 @@ cdef class _Builder:
     cdef int32_t *table            # open addressing: information set + 1, 0 where free
     cdef uint64_t mask
     cdef int32_t clash             # after MISMATCH: the information set
+    # what a walk meets that may rule a solver out
+    cdef bint forgets              # an information set with two own sequences before it
+    cdef bint unbalanced           # utilities that do not sum to zero
+    cdef int32_t widest_decision, widest_chance
+    cdef bint news                 # since it was last looked at, for the first time
     # the stack of open nodes of the native walk
     cdef Pool frames, states, last
     cdef int32_t depth             # frames in use - 1
@@ -345,6 +364,8 @@ cdef class _Builder:
                     return -MISMATCH
                 if (<int32_t *>self.info_parent.data)[found] != last:
                     (<int32_t *>self.info_parent.data)[found] = MIXED_SEQUENCES
+                    self.news |= not self.forgets
+                    self.forgets = True
                 return found
             slot = (slot + 1) & self.mask
         found = self.add_infoset(player, last, key, count)
@@ -486,7 +507,7 @@ cdef class _Builder:
         cdef int32_t count, first, infoset, i
         cdef int64_t row
         cdef int32_t player
-        cdef double total = 0.0
+        cdef double total = 0.0, most = 1.0
         cdef uint64_t exact = 0
         while True:
             player = state.current_player()
@@ -496,6 +517,11 @@ cdef class _Builder:
                     raise MemoryError
                 for i, value in enumerate(state.returns()):
                     (<double *>self.utility.data)[row * self.n_players + i] = value
+                    total += value
+                    most = max(most, fabs(value))
+                if fabs(total) > 1e-9 * most:
+                    self.news |= not self.unbalanced
+                    self.unbalanced = True
                 self.set_node(node, TERMINAL, 0, 0, <int32_t>row)
                 return 0, None, key
             if player == CHANCE:
@@ -512,8 +538,13 @@ cdef class _Builder:
             key = step_key(key, actions[0])
         count = len(actions)
         if count == 0:
-            raise UnsuitableGameError(
-                f"{labels.game}: a node without legal actions or outcomes, after {_shortened(state.history_str())}")
+            raise _stuck(labels.game, state, player)
+        if player == CHANCE:
+            self.news |= self.widest_chance <= OUTCOME_LIMIT < count
+            self.widest_chance = max(self.widest_chance, count)
+        else:
+            self.news |= self.widest_decision <= LEGAL_LIMIT < count
+            self.widest_decision = max(self.widest_decision, count)
         first = self.add_nodes(node, count)
         if first == -NO_MEMORY:
             raise MemoryError
@@ -526,7 +557,8 @@ cdef class _Builder:
                 total += pairs[i][1]
             if not 1 - 1e-6 < total < 1 + 1e-6:
                 raise UnsuitableGameError(
-                    f"{labels.game}: chance probabilities sum to {total}, after {_shortened(state.history_str())}")
+                    f"{labels.game}: the game itself is at fault: after {len(state.history())} moves the probabilities "
+                    f"of chance sum to {total:.9g}, not to 1, so it has no expected values to solve for")
             labels.name_outcomes(state, actions)
             self.set_node(node, CHANCE, first, count, -1)
             return count, actions, key
@@ -551,23 +583,27 @@ cdef class _Builder:
             raise MemoryError
         if infoset == -MISMATCH:
             raise UnsuitableGameError(
-                f"{labels.game}: states of one information set have different actions: "
-                f"{_shortened(labels.text(state, player))!r}")
+                f"{labels.game}: its information-state strings are too coarse: states that seat {player} cannot tell "
+                f"apart offer it different actions, after {len(state.history())} moves for one; no policy can be "
+                f"written for such a set. What the seat is told: {_shortened(labels.text(state, player))!r}")
         self.set_node(node, player, first, count, infoset)
         return count, actions, key
 
-    def walk_spiel(self, list stack, _Labels labels, int64_t pause_at):
-        """Go on until the tree is whole (True) or has `pause_at` nodes (False).
+    def walk_spiel(self, list stack, _Labels labels, int64_t pause_at, double deadline):
+        """Go on until the tree is whole (True), or has `pause_at` nodes, or there is news or no more time (False).
 
         Each entry of the stack is [state, node, index of the next edge, actions, player, last, key]."""
-        cdef int32_t i, node, count, child, player
+        cdef int32_t i, node, count, child, player, steps = 0
         cdef list frame, actions
         cdef uint64_t key
         while stack:
             frame = <list>stack[len(stack) - 1]
             node, i, actions, player = frame[1], frame[2], <list>frame[3], frame[4]
             count = len(actions)
-            if self.player.size >= pause_at:
+            if self.player.size >= pause_at or self.news:
+                return False
+            steps += 1
+            if not steps & 15 and time.perf_counter() > deadline:
                 return False
             look_up()     # a step of a slow game may take milliseconds
             state = frame[0]
@@ -787,6 +823,14 @@ cdef class _Merger:
         }
 
 
+def _stuck(game, state, player):
+    """The error for a game that goes on where nothing can be done."""
+    who = "chance has no outcome" if player == CHANCE else f"seat {player} is to move and has no legal action"
+    return UnsuitableGameError(
+        f"{game}: the game itself is at fault: {who}, after {len(state.history())} moves, and the game is not over; no "
+        "solver can go on there. Other parameters may avoid it")
+
+
 def _shortened(text):
     """A text that is one line and not too long for a message."""
     line = " ".join(text.split())
@@ -862,7 +906,8 @@ def estimate_size(source, *, probes=1000, depth=None, seed=0):
     return source.probe(probes, seed)
 
 
-def extract(source, *, max_nodes=None, progress=None, information="auto", depth=None, merge="off"):
+def extract(source, *, max_nodes=None, progress=None, information="auto", depth=None, merge="off", check=None,
+            began=None):
     """Extract a whole game into a `FlatTree`.
 
     Args:
@@ -880,6 +925,11 @@ def extract(source, *, max_nodes=None, progress=None, information="auto", depth=
         merge: make one node of equal states, native games of perfect information only: "exact" where
             state keys and state bytes agree, "key" where the keys do (64 bits: ten million states
             collide with odds of 3e-6), "off" for a tree.
+        check: called with a `Survey` when the walk through a game of OpenSpiel's first meets what may rule a
+            solver out: a seat that forgets (`recalls`), utilities that do not sum to zero, a node too wide for
+            searchers. What it raises ends the extraction.
+        began: `time.perf_counter()` when somebody began to wait for an answer; None: now. A refusal for size
+            comes seven seconds after that at the latest, or as soon as the game lets it.
 
     Returns:
         FlatTree
@@ -892,10 +942,10 @@ def extract(source, *, max_nodes=None, progress=None, information="auto", depth=
         raise ParameterError(f"information is {information!r}, allowed are auto, recall, key")
     if merge not in ("off", "exact", "key"):
         raise ParameterError(f"merge is {merge!r}, allowed are off, exact, key")
-    source = _Source(source, depth)
+    source = _Source(source, depth, began=began)
     if merge != "off":
         source.require_mergeable()
-    return source.extract(max_nodes, progress, information, merge)
+    return source.extract(max_nodes, progress, information, merge, check)
 
 
 @contextlib.contextmanager
@@ -912,7 +962,9 @@ def _named_errors(game):
 class _Source:
     """Where a tree comes from: exactly one of `position` (native) and `state` (pyspiel) is set."""
 
-    def __init__(self, source, depth, whole=True):
+    def __init__(self, source, depth, whole=True, began=None):
+        began = time.perf_counter() if began is None else began
+        self.began = began
         self.position = self.state = self.game = None
         self.depth = depth
         self.whole = whole        # whether the whole tree is wanted, which a game with cycles does not have
@@ -944,6 +996,11 @@ class _Source:
             raise ParameterError(
                 f"a tree is extracted from a game, a state or a name, not from {type(source).__name__}")
 
+    def until(self, seconds, since_began):
+        """When to stop: so long from now, and so long since somebody began to wait; but not at once."""
+        now = time.perf_counter()
+        return min(now + seconds, max(self.began + since_began, now + _LEAST_SECONDS))
+
     def _take_position(self, Position position):
         cdef const GameOps *ops = position.ops
         self.position = position.clone()
@@ -968,29 +1025,37 @@ class _Source:
         # What a simultaneous game of perfect information calls an information state may forget how it came about
         # (goofspiel's does); its players do not. Where it has no such text, what they observe is all there is to know.
         perfect = kind.information != kinds.Information.IMPERFECT_INFORMATION
+        self.imperfect = not perfect
         self.by_key = not perfect
         self.observe = perfect and not kind.provides_information_state_string
         if kind.dynamics == kinds.Dynamics.SIMULTANEOUS:
             if state.history():
-                raise UnsuitableGameError(f"{self.name}: a simultaneous game is extracted from its start only")
+                raise UnsuitableGameError(f"{self.called}: a simultaneous game is extracted from its start only")
             game = pyspiel.convert_to_turn_based(game)
             kind = game.get_type()
             state = game.new_initial_state()
+        self.simultaneous = kind.short_name == TURN_BASED
         if kind.dynamics != kinds.Dynamics.SEQUENTIAL:
-            raise UnsuitableGameError(f"{self.name}: {kind.dynamics} cannot be made a tree; it must be sequential or "
-                                      f"simultaneous")
+            raise UnsuitableGameError(
+                f"{self.called}: it is a mean-field game, where one player meets a crowd and not every node has a "
+                "player to move, so it cannot be made a tree; open_spiel.python.mfg has solvers for it")
         if kind.chance_mode == kinds.ChanceMode.SAMPLED_STOCHASTIC:
             raise UnsuitableGameError(
-                f"{self.name}: its chance is only sampled, never listed; a tree needs every outcome")
+                f"{self.called}: its chance is only sampled, never listed, and a tree needs every outcome with its "
+                "probability; no solver of ours applies. OpenSpiel's own searchers that sample (pyspiel.MCTSBot) may")
         self.hidden = kind.information != kinds.Information.PERFECT_INFORMATION
         self.declared_zero_sum = kind.utility == kinds.Utility.ZERO_SUM
         if self.hidden and not kind.provides_information_state_string and not (
                 self.observe and kind.provides_observation_string):
             what = "it is simultaneous" if perfect else "it hides information"
-            raise UnsuitableGameError(f"{self.name}: {what} but offers no information-state strings")
+            found = "observation strings, from which pyspiel.ISMCTSBot may play it" if (
+                kind.provides_observation_string) else "no observation strings either"
+            raise UnsuitableGameError(
+                f"{self.called}: {what} but offers no information-state strings, so that nobody can say what a seat "
+                f"knows; no solver of ours applies. It offers {found}")
         self.n_players = game.num_players()
         if self.n_players > PLAYER_LIMIT:
-            raise UnsuitableGameError(f"{self.name}: {self.n_players} players; at most {PLAYER_LIMIT} are supported")
+            raise UnsuitableGameError(f"{self.called}: {self.n_players} players; at most {PLAYER_LIMIT} are supported")
         self.state, self.game = state, game
 
     def require_mergeable(self):
@@ -1001,44 +1066,62 @@ class _Source:
 
     # ---- probes ----------------------------------------------------------------------------
 
-    def probe(self, probes, seed):
-        if self.position is not None:
-            return self._probe_native(self.position, probes, seed)
-        with _named_errors(self.name):
-            return self._probe_spiel(probes, seed)
-
-    def _probe_spiel(self, probes, seed):
+    def probe(self, probes, seed, seconds=_PROBE_SECONDS):
+        """SizeEstimate from so many probes, or from as many as there is time for."""
         began = time.perf_counter()
+        deadline = self.until(seconds, _ANSWER_SECONDS)
+        if self.position is not None:
+            return self._probe_native(self.position, probes, seed, began, deadline)
+        with _named_errors(self.called):
+            return self._probe_spiel(probes, seed, began, deadline)
+
+    def _probe_spiel(self, probes, seed, double began, double deadline):
         cdef double total, weight
         cdef Rng rng
         rng_seed(&rng, seed)
-        sizes, deepest = [], 0
+        sizes, deepest, whole = [], 0, True
         for _ in range(probes):
             state = self.state.clone()
             total = weight = 0.0   # logs of the nodes so far and of the product of branchings
             depth = 0
             while True:
                 look_up()
-                player = state.current_player()
-                if player == CHANCE:
-                    actions = [pair[0] for pair in state.chance_outcomes() if pair[1] > 0]
-                elif player >= 0:
-                    actions = state.legal_actions()
-                else:
+                if time.perf_counter() > deadline:
+                    whole = False
                     break
+                player = state.current_player()
+                if player < 0 and player != CHANCE:
+                    break
+                actions = self.moves(state, player)
                 if len(actions) > 1:
                     weight += log(len(actions))
                     total += log1p(exp(weight - total))
                     depth += 1
                 state.apply_action(actions[rng_below(&rng, len(actions))])
-            sizes.append(total)
-            deepest = max(deepest, depth)
-            if len(sizes) > 1 and time.perf_counter() - began > _PROBE_SECONDS:
+            if whole or len(sizes) < 2:
+                # A game that was left counts for as far as it came, where there are no others.
+                sizes.append(total)
+                deepest = max(deepest, depth)
+            if not whole:
                 break
-        return _summarise(sizes, deepest, self.n_players, time.perf_counter() - began)
+        return _summarise(sizes, deepest, self.n_players, time.perf_counter() - began, whole or len(sizes) > 2)
 
-    def _probe_native(self, Position position, probes, seed):
-        began = time.perf_counter()
+    def moves(self, state, player):
+        """The ids of what may happen next: legal actions, or outcomes that have a chance."""
+        if player == CHANCE:
+            actions = [pair[0] for pair in state.chance_outcomes() if pair[1] > 0]
+        else:
+            actions = state.legal_actions()
+        if not actions:
+            raise _stuck(self.called, state, player)
+        return actions
+
+    @property
+    def called(self):
+        """What messages call the game."""
+        return self.name.removesuffix("()")
+
+    def _probe_native(self, Position position, probes, seed, double began, double deadline):
         cdef unsigned char state[STATE_LIMIT]
         cdef int32_t ids[LEGAL_LIMIT]
         cdef double probs[OUTCOME_LIMIT]
@@ -1069,19 +1152,19 @@ class _Source:
                     seat = ops.turn(tables, state)
             sizes.append(total)
             deepest = max(deepest, depth)
-            if len(sizes) > 1 and time.perf_counter() - began > _PROBE_SECONDS:
+            if len(sizes) > 1 and time.perf_counter() > deadline:
                 break
         return _summarise(sizes, deepest, self.n_players, time.perf_counter() - began)
 
     def survey(self):
-        with _named_errors(self.name):
+        with _named_errors(self.called):
             return self._survey()
 
     def _survey(self):
         """Play at random for a while and note what the game does not declare."""
         cdef Rng rng
         rng_seed(&rng, 0)
-        deadline = time.perf_counter() + _SURVEY_SECONDS
+        deadline = self.until(_SURVEY_SECONDS, _SURVEYED_SECONDS)
         found = Survey()
         last_of = {}          # (player, information state) -> the player's own last sequence
         for _ in range(_SURVEY_GAMES):
@@ -1094,10 +1177,7 @@ class _Source:
                     returns = state.returns()
                     found.zero_sum &= abs(sum(returns)) <= 1e-9 * max(1.0, *map(abs, returns))
                     break
-                if player < 0:
-                    actions = [pair[0] for pair in state.chance_outcomes() if pair[1] > 0]
-                else:
-                    actions = state.legal_actions()
+                actions = self.moves(state, player)
                 action = actions[rng_below(&rng, len(actions))]
                 if len(actions) > 1:
                     steps += 1
@@ -1110,7 +1190,7 @@ class _Source:
                             if self.by_key:
                                 found.recalls &= last_of.setdefault((player, text), last[player]) == last[player]
                                 last[player] = text, action
-                            found.stages |= not found.stages and self.opens_stage(state, player, actions)
+                            found.stages |= not found.stages and self.opens_stage(state, player, actions, deadline)
                 state.apply_action(action)
             found.longest = max(found.longest, steps)
             found.games += 1
@@ -1122,10 +1202,26 @@ class _Source:
         """What names a player's information set."""
         return state.observation_string(player) if self.observe else state.information_state_string(player)
 
-    def opens_stage(self, state, player, actions):
+    def recalls_at_first(self):
+        """Whether no seat forgets its own past in the beginning of the tree, a second's walk at most.
+
+        A walk comes to one information state by ways that lie close together, which random games seldom do."""
+        cdef _Builder builder = _Builder(self.n_players, True)
+        walk = self._spiel_steps(builder)
+        next(walk)
+        deadline = self.until(_SURVEY_SECONDS, _WALKED_SECONDS)
+        while not builder.forgets and not walk.send((_FREE_NODES, deadline)):
+            if not builder.news and (builder.player.size >= _FREE_NODES or time.perf_counter() > deadline):
+                break
+            builder.news = False
+        return not builder.forgets
+
+    def opens_stage(self, state, player, actions, deadline):
         """Whether one other seat decides next and does not know which action was taken."""
         known = None
         for action in actions:
+            if time.perf_counter() > deadline:
+                return False
             child = state.child(action)
             take_forced(child)
             seat = child.current_player()
@@ -1140,10 +1236,11 @@ class _Source:
 
     # ---- the walk --------------------------------------------------------------------------
 
-    def extract(self, max_nodes, progress, information, merge):
+    def extract(self, max_nodes, progress, information, merge, check=None):
         began = time.perf_counter()
+        self.why_no_more = ""
         if max_nodes is None:
-            max_nodes = default_max_nodes(self.n_players)
+            max_nodes, self.why_no_more = default_max_nodes(self.n_players), " (half of the free memory)"
         elif not 1 <= max_nodes <= _NODE_LIMIT:
             raise ParameterError(f"max_nodes is {max_nodes}, allowed are 1 to {_NODE_LIMIT}")
         native = self.position is not None
@@ -1156,16 +1253,18 @@ class _Source:
         pace = _PACE_NODES if native else 50_000
         next(walk)
         done = False
+        free_until = self.until(_FREE_SECONDS, _WALKED_SECONDS)
         while not done and builder.player.size < min(_FREE_NODES, max_nodes + 1):
-            done = walk.send(min(_FREE_NODES, builder.player.size + pace // 10, max_nodes + 1))
-            if time.perf_counter() - began > _FREE_SECONDS:
+            done = walk.send((min(_FREE_NODES, builder.player.size + pace // 10, max_nodes + 1), free_until))
+            self._tell(builder, check)
+            if time.perf_counter() > free_until:
                 break
         estimate = None
         while not done:
             if builder.player.size > max_nodes and estimate is None:
                 estimate = self.probe(1000, 0)
             if builder.player.size > max_nodes:
-                raise self._too_large(max_nodes, estimate, f"{builder.player.size} nodes were met")
+                raise self._too_large(max_nodes, estimate, f"{builder.player.size:,} nodes were met")
             if estimate is None:
                 estimate = self.probe(1000, 0)
                 if estimate.nodes > max_nodes:
@@ -1173,9 +1272,10 @@ class _Source:
             if progress is not None:
                 progress(builder.player.size, estimate.nodes)
             look_up()
-            done = walk.send(min(builder.player.size + pace, max_nodes + 1))
+            done = walk.send((min(builder.player.size + pace, max_nodes + 1), float("inf")))
+            self._tell(builder, check)
         if builder.player.size > max_nodes:
-            raise self._too_large(max_nodes, self.probe(1000, 0), f"it has {builder.player.size} nodes")
+            raise self._too_large(max_nodes, self.probe(1000, 0), f"it has {builder.player.size:,} nodes")
         if progress is not None and estimate is not None:
             progress(builder.player.size, builder.player.size)
         return self._finish(builder, began)
@@ -1209,20 +1309,39 @@ class _Source:
             raise UnsuitableGameError(f"{self.name}: a state comes again in one game, which the game does not declare")
         return tree
 
+    def _tell(self, _Builder builder, check):
+        """Have `check` look at what the walk has met, where that is news."""
+        if builder.news and check is not None:
+            check(Survey(most_legal=builder.widest_decision, most_outcomes=builder.widest_chance,
+                         zero_sum=not builder.unbalanced, recalls=not builder.forgets))
+        builder.news = False
+
     def _too_large(self, max_nodes, estimate, what):
-        hint = "" if self.position is not None else "; OpenSpiel's own searchers work without a tree"
-        error = TooLargeError(f"{self.name}: {estimate}; allowed are {max_nodes} nodes; {what}{hint}")
+        if self.position is None:
+            hint = self.elsewhere()
+        elif self.position.rules.hidden_information:
+            hint = "ismcts plays it and mccfr_os samples it without a tree"
+        else:
+            hint = "mcts plays it and mccfr_os samples it without a tree"
+        allowed = f"allowed are {max_nodes:,} nodes{self.why_no_more}"
+        error = TooLargeError(f"{self.called}: its tree has {estimate}; {allowed}; {what}; {hint}")
         error.estimate = estimate
         return error
 
+    def elsewhere(self):
+        """Who plays a game of OpenSpiel's that has no tree."""
+        bot = "pyspiel.ISMCTSBot, where the game can resample" if self.hidden else "pyspiel.MCTSBot"
+        return f"OpenSpiel's own searchers ({bot}) work without a tree"
+
     def _native_steps(self, Position position, _Builder builder):
-        """A generator: takes the node count to pause at, gives whether the tree is whole."""
+        """A generator: takes (the node count to pause at, the time to pause at), gives whether the tree is whole.
+        A native walk to a pause is too short for the time to matter."""
         cdef const GameOps *ops = position.ops
         cdef const void *tables = position.tables
         cdef int32_t limit = self.depth or -1
         cdef int64_t pause_at
         cdef int status
-        pause_at = yield
+        pause_at, _ = yield
         with nogil:
             status = builder.start_native(ops, tables, position.state, limit)
         while True:
@@ -1237,24 +1356,24 @@ class _Source:
                 raise UnsuitableGameError(
                     f"{self.name}: states of one information set have different actions (information set "
                     f"{builder.clash}, key {(<uint64_t *>builder.info_key.data)[builder.clash]:016x})")
-            pause_at = yield status != PAUSED
+            pause_at, _ = yield status != PAUSED
             status = DONE
 
     def _spiel_steps(self, _Builder builder):
         cdef uint64_t key = history_key(self.state.history())
-        labels = self.labels = _Labels(self.name, self.observe)
-        pause_at = yield
+        labels = self.labels = _Labels(self.called, self.observe)
+        pause_at, deadline = yield
         state = self.state.clone()
         if builder.add_nodes(-1, 1) < 0:
             raise MemoryError
         last = [NO_SEQUENCE] * self.n_players
-        with _named_errors(self.name):
+        with _named_errors(self.called):
             count, actions, key = builder.open_spiel(state, 0, last, key, labels)
         stack = [[state, 0, 0, actions, (<int8_t *>builder.player.data)[0], last, key]] if count else []
         while True:
-            with _named_errors(self.name):
-                done = builder.walk_spiel(stack, labels, pause_at)
-            pause_at = yield done
+            with _named_errors(self.called):
+                done = builder.walk_spiel(stack, labels, pause_at, deadline)
+            pause_at, deadline = yield done
 
     def _finish(self, _Builder builder, began):
         if self.position is not None:
@@ -1409,6 +1528,7 @@ cdef class DeclaredRules(TreeRules):
     """
     cdef object game_source
     cdef object found
+    cdef object learnt         # a Survey: what a walk has met
 
     @property
     def survey(self):
@@ -1421,12 +1541,16 @@ cdef class DeclaredRules(TreeRules):
     def zero_sum(self):
         """Whether the game declares that utilities sum to 0; where it does not, whether they did in
         every game of the survey."""
-        return self.game_source.declared_zero_sum or self.survey.zero_sum
+        return self.game_source.declared_zero_sum or self.learnt.zero_sum and self.survey.zero_sum
 
     @property
     def perfect_recall(self):
-        """Whether no seat of the survey forgot its own past."""
-        return not self.hidden_information or self.survey.recalls
+        """Whether no seat forgot its own past, in the survey or in the beginning of the tree."""
+        if not self.game_source.by_key:    # then a walk tells sets apart by what their seats did
+            return True
+        if self.learnt.recalls and self.survey.recalls and not self.survey.walked:
+            self.survey.recalls, self.survey.walked = self.game_source.recalls_at_first(), True
+        return self.learnt.recalls and self.survey.recalls
 
     @property
     def abilities(self):
@@ -1435,16 +1559,37 @@ cdef class DeclaredRules(TreeRules):
 
     def require_searchable(self):
         """Raise UnsuitableGameError where a node is known to be too wide for searchers."""
-        require_width(self.name, self.survey.most_legal, self.survey.most_outcomes)
+        require_width(self.name, max(self.learnt.most_legal, self.survey.most_legal),
+                      max(self.learnt.most_outcomes, self.survey.most_outcomes))
+
+    def learn(self, found):
+        """Take note of what a walk has met: a Survey, as `extract` gives to its `check`."""
+        self.learnt = found
+
+    @property
+    def secrecy(self):
+        """What it is that a seat does not know: see `contract.require_open`."""
+        if not self.game_source.simultaneous:
+            return TreeRules.secrecy.__get__(self)
+        return f"{SIMULTANEOUS}, and {HIDING}" if self.game_source.imperfect else SIMULTANEOUS
+
+    def instead(self, advice):
+        """The advice to use another solver; where the tree is too large for any, what OpenSpiel has."""
+        source = self.game_source
+        estimate = source.probe(_SURVEY_GAMES, 0, _SURVEY_SECONDS)
+        if estimate.nodes <= default_max_nodes(source.n_players):
+            return advice
+        return f"no other solver of ours applies, since its tree has {estimate}; {source.elsewhere()}"
 
 
-def declared_rules(source):
+def declared_rules(source, began=None):
     """What is known of a game before any work: the rules of a native one, else `DeclaredRules`.
 
     Args:
         source: as for `extract`.
+        began: likewise.
     """
-    source = _Source(source, None, whole=False)
+    source = _Source(source, None, whole=False, began=began)
     if source.position is not None:
         return source.position.rules
     cdef FlatTree tree = FlatTree.__new__(FlatTree)
@@ -1460,7 +1605,7 @@ def declared_rules(source):
     }
     tree._bind()
     cdef DeclaredRules rules = DeclaredRules(tree)
-    rules.game_source = source
+    rules.game_source, rules.learnt = source, Survey()
     return rules
 
 

@@ -28,7 +28,7 @@ from scipy.sparse import coo_matrix, csr_matrix, hstack
 from engine_ext.errors import ParameterError, SavedStateError, TooLargeError, UnsuitableGameError
 from engine_ext.position import Rules
 from solvers.best_response import exploitability
-from solvers.contract import Parameter, SolverSpec
+from solvers.contract import Parameter, SolverSpec, advised
 from solvers.detached import call_detached
 from solvers.policies import TabularPolicy
 from solvers.sequence_form import SequenceForm, require_perfect_recall
@@ -216,13 +216,19 @@ def _optimum(program: dict[str, Any]) -> tuple[np.ndarray | None, int, str]:
 def check(rules: Rules, parameters: Mapping[str, Any]) -> None:
     """Raise UnsuitableGameError for a game that cannot be solved, before its tree is extracted."""
     if rules.num_players() != 2:
-        raise UnsuitableGameError(f"{rules.name}: linear programming needs two players; it has {rules.num_players()}")
+        _refuse(rules, f"needs two players; it has {rules.num_players()}")
     if not rules.zero_sum:
-        raise UnsuitableGameError(
-            f"{rules.name}: linear programming needs utilities that sum to zero; these do not (general-sum)"
-        )
+        _refuse(rules, "needs utilities that sum to zero; these do not (general-sum)")
     if not getattr(rules, "perfect_recall", True):
-        raise UnsuitableGameError(f"{rules.name}: linear programming needs perfect recall, and {rules.name} has none")
+        _refuse(rules, "needs perfect recall, and here a seat forgets what it knew or did")
+
+
+def _refuse(rules: Rules, why: str) -> None:
+    if rules.hidden_information:
+        advice = "cfr+ runs all the same, and tells how exploitable what it finds is"
+    else:
+        advice = "nothing is hidden, so value_iteration solves it, or mcts plays it"
+    raise UnsuitableGameError(f"{rules.name}: linear programming {why}; {advised(rules, advice)}")
 
 
 def _make(tree: FlatTree, parameters: Mapping[str, Any]) -> SequenceFormSolver:

@@ -46,7 +46,7 @@ from libc.string cimport memcpy, memset
 
 cimport cython
 
-from engine_ext.game cimport HIDDEN_INFORMATION, PLAYER_LIMIT, TERMINAL
+from engine_ext.game cimport PLAYER_LIMIT, TERMINAL
 from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Stream, rng_seed_keys
 from solvers.common cimport one_value
@@ -56,9 +56,11 @@ from solvers.mcts_values cimport mean_of, settle_leaf
 from solvers.portable cimport portable_log
 from solvers.stopping cimport look_up
 
-from engine_ext.errors import SpecError, UnsuitableGameError
+from engine_ext.errors import SpecError
 from solvers.budget import BATCH_S, simulation_limit
-from solvers.contract import ANY, ActionStats, Limit, Parameter, SearchResult, SolverSpec, require_abilities
+from solvers.contract import (
+    ANY, ActionStats, Limit, Parameter, SearchResult, SolverSpec, require_abilities, require_open,
+)
 
 # ---- tables --------------------------------------------------------------------------------------
 
@@ -452,9 +454,7 @@ def _pick(candidates, place, sign):
 
 def check(Rules rules, parameters):
     """Raises UnsuitableGameError where a property of the game rules the search out."""
-    if rules.ops.flags & HIDDEN_INFORMATION:
-        raise UnsuitableGameError(
-            f"{rules.name} hides information from a seat, and mcts would see through it; use ismcts, which does not")
+    require_open(rules, "mcts", "use ismcts, which does not")
 
 
 DEFAULT_SIMULATIONS = 1000

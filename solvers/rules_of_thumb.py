@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from engine_ext.errors import UnsuitableGameError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
-from solvers.contract import ActionStats, Limit, ParameterValue, SearchResult, SolverSpec
+from solvers.contract import ActionStats, Limit, ParameterValue, SearchResult, SolverSpec, advised
 
 
 def _result(position: Position, action: int | None, probability: Mapping[int, float], start_s: float) -> SearchResult:
@@ -67,7 +67,10 @@ class GreedySearcher:
 
 def _check_greedy(rules: Rules, parameters: Mapping[str, ParameterValue | None]) -> None:
     if "suggest" not in rules.abilities:
-        raise UnsuitableGameError(f"greedy needs a game with a rule of thumb of its own, and {rules.name} has none")
+        advice = "use ismcts, which needs none" if rules.hidden_information else "use mcts, which needs none"
+        raise UnsuitableGameError(
+            f"greedy needs a game with a rule of thumb of its own, and {rules.name} has none; {advised(rules, advice)}"
+        )
 
 
 def _make_random(parameters: Mapping[str, ParameterValue | None]) -> RandomSearcher:

@@ -21,10 +21,12 @@ from engine_ext.position cimport Position, Rules, new_position
 from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_mix
 
 from engine_ext.errors import ParameterError, PositionError, SavedStateError, UnsuitableGameError
+from solvers.contract import HIDING, SIMULTANEOUS
 from solvers.saved import read_saved, write_saved
 
 _KIND = "flat tree"
 _VERSION = 2
+TURN_BASED = "turn_based_simultaneous_game"    # OpenSpiel's name of its view of a simultaneous game
 
 
 # ---- the tree -----------------------------------------------------------------------------------
@@ -116,6 +118,11 @@ cdef class FlatTree:
         """Whether the utilities of every terminal sum to 0, to rounding."""
         utility = self.arrays["utility"]
         return bool(np.all(np.abs(utility.sum(axis=1)) <= 1e-9 * max(1.0, np.abs(utility).max(initial=0.0))))
+
+    @property
+    def simultaneous(self):
+        """Whether it is the turn-based view of a simultaneous game of OpenSpiel's; False where that is not known."""
+        return isinstance(self.source, pyspiel.Game) and self.source.get_type().short_name == TURN_BASED
 
     @property
     def perfect_recall(self):
@@ -467,7 +474,7 @@ def openspiel_identity(game):
     turn-based view is its game."""
     parameters = game.get_parameters()
     name = game.get_type().short_name
-    if name == "turn_based_simultaneous_game":
+    if name == TURN_BASED:
         parameters = dict(parameters["game"])
         name = parameters.pop("name")
     return f"{name} {json.dumps(parameters, sort_keys=True, default=str)}"
@@ -743,6 +750,11 @@ cdef class TreeRules(Rules):
     def perfect_recall(self):
         """Whether every player always knows its own past information sets and actions."""
         return all(self.tree.perfect_recall)
+
+    @property
+    def secrecy(self):
+        """What it is that a seat does not know, for messages: see `contract.require_open`."""
+        return SIMULTANEOUS if self.tree.simultaneous else HIDING
 
     def position(self, node):
         """The `Position` at a node."""

@@ -23,7 +23,7 @@ from libc.string cimport memcpy, memset
 cimport cython
 
 from engine_ext.game cimport (
-    CHANCE, HIDDEN_INFORMATION, LEGAL_LIMIT, OUTCOME_LIMIT, PLAYER_LIMIT, TERMINAL, GameOps,
+    CHANCE, LEGAL_LIMIT, OUTCOME_LIMIT, PLAYER_LIMIT, TERMINAL, GameOps,
 )
 from engine_ext.position cimport Position, Rules
 from solvers.common cimport StateBuffer, one_value
@@ -31,7 +31,7 @@ from solvers.state_table cimport StateTable
 from solvers.stopping cimport look_up
 
 from engine_ext.errors import SpecError, TooLargeError, UnsuitableGameError
-from solvers.contract import ActionStats, Parameter, SearchResult, SolverSpec
+from solvers.contract import ActionStats, Parameter, SearchResult, SolverSpec, require_open
 from solvers.state_table import require_room
 
 cdef enum:
@@ -560,10 +560,7 @@ def _variation(graph, number):
 
 def check(Rules rules, parameters):
     """Raises UnsuitableGameError where a property of the game rules it out."""
-    if rules.ops.flags & HIDDEN_INFORMATION:
-        raise UnsuitableGameError(
-            f"{rules.name} hides information from a seat, and value iteration would see through it; "
-            "use cfr+ or sequence_form to solve it")
+    require_open(rules, "value_iteration", "use cfr+ to solve it where its tree fits, or ismcts to play it")
 
 
 PARAMETERS = {

@@ -212,7 +212,7 @@ def _reason(says: str) -> str:
         ("nodes", f"More than {MAX_NODES:,} nodes, with the estimate"),
         ("information-state strings", "No information-state strings, so nobody can say what a seat knows"),
         ("only sampled", "Chance is sampled and never listed"),
-        ("MEAN_FIELD", "Mean-field games"),
+        ("mean-field", "Mean-field games"),
         ("OpenSpiel refuses", "Need parameters of their own"),
         ("come again", "Cycles: `value_iteration` solves them without a tree"),
     ):

@@ -90,7 +90,7 @@ def test_a_game_that_fails_by_itself_is_named(monkeypatch):
         raise pyspiel.SpielError("out of order\nand a trace")
 
     monkeypatch.setattr(pyspiel.State, "legal_actions", broken)
-    with pytest.raises(UnsuitableGameError, match=r"tic_tac_toe\(\): the game itself fails with .*out of order$"):
+    with pytest.raises(UnsuitableGameError, match=r"tic_tac_toe: the game itself fails with .*out of order$"):
         extraction.extract("tic_tac_toe")
 
 

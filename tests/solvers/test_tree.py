@@ -15,6 +15,7 @@ from scipy.stats import chisquare
 import games
 from engine_ext.errors import ParameterError, PositionError, SavedStateError, TooLargeError, UnsuitableGameError
 from engine_ext.rng import Stream
+from solvers import extraction
 from solvers.best_response import backward_induction, best_response, expected_values
 from solvers.cfr import CFRSolver
 from solvers.extraction import as_game, declared_rules, estimate_size, extract, prepare_views
@@ -215,7 +216,7 @@ def test_solvers_of_trees_name_merged_states():
         ("kuhn_poker", {"information": "none"}, ParameterError, "information"),
         ("no_such_game", {}, ParameterError, "no_such_game"),
         (7, {}, ParameterError, "int"),
-        ("mfg_crowd_modelling", {}, UnsuitableGameError, "sequential or simultaneous"),
+        ("mfg_crowd_modelling", {}, UnsuitableGameError, "mean-field game"),
         ("kuhn_poker", {"max_nodes": 57}, TooLargeError, "58"),
         ("kuhn_poker", {"merge": "exact"}, UnsuitableGameError, "no key"),
         ("quandary_kuhn", {"merge": "exact"}, UnsuitableGameError, "hides information"),
@@ -233,6 +234,69 @@ def test_huge_games_are_refused_with_an_estimate(name):
         extract(name)
     assert caught.value.estimate.log10_nodes > 100
     assert caught.value.estimate.seconds < 10
+
+
+class SlowClock:
+    """Goes on by a step whenever somebody looks: a machine on which everything takes its time."""
+
+    def __init__(self, step_s):
+        self.now_s, self.step_s = 1000.0, step_s
+
+    def perf_counter(self):
+        self.now_s += self.step_s
+        return self.now_s
+
+
+@pytest.mark.parametrize("step_s", [1e-4, 0.01, 0.1])
+@pytest.mark.parametrize("waited_s", [0.0, 3.0])
+def test_a_refusal_comes_within_ten_seconds_however_slow_the_machine(step_s, waited_s, monkeypatch):
+    """Ten seconds from when somebody began to wait. A game of chess has hundreds of moves: on the slower ones
+    not one probe comes to its end, and the estimate says so."""
+    clock = SlowClock(step_s)
+    monkeypatch.setattr(extraction, "time", clock)
+    began = clock.now_s
+    clock.now_s += waited_s
+    rules = declared_rules("chess", began)
+    assert rules.survey.games >= 1
+    with pytest.raises(TooLargeError, match=r"chess: its tree has (at least )?about 10\^\d+ nodes") as caught:
+        extract("chess", max_nodes=10**9, began=began)
+    assert clock.now_s - began < 10
+    assert caught.value.estimate.whole == ("at least" not in str(caught.value))
+    assert caught.value.estimate.whole == (step_s < 0.01)
+    assert caught.value.estimate.log10_nodes > 9
+
+
+def test_what_a_walk_meets_is_told_once_and_may_end_it():
+    """liars_dice_ir remembers four bids only; prisoners' utilities have no sum; 100 coins are shared among 3 fields in
+    102 * 101 / 2 ways. Liar's dice, Kuhn poker and rock, paper, scissors have nothing of that."""
+    told = []
+    extract("liars_dice_ir", check=told.append)
+    assert [(found.recalls, found.zero_sum) for found in told] == [(False, True)]
+
+    def stop(found):
+        raise KeyError(found)
+
+    with pytest.raises(KeyError) as stopped:
+        extract("matrix_pd", check=stop)
+    assert not stopped.value.args[0].zero_sum
+    with pytest.raises(KeyError) as stopped:
+        extract("blotto(coins=100,fields=3)", check=stop, max_nodes=20_000)
+    assert stopped.value.args[0].most_legal == 102 * 101 // 2
+    for name in ("liars_dice(dice_sides=4)", "kuhn_poker", "matrix_rps"):
+        extract(name, check=stop)
+
+
+def test_perfect_recall_is_known_before_extraction():
+    for name, recalls in (
+        ("liars_dice_ir", False),
+        ("dark_hex_ir(board_size=2)", False),
+        ("phantom_ttt_ir", False),
+        ("liars_dice", True),
+        ("leduc_poker", True),
+        ("goofspiel(num_cards=3)", True),  # told apart by what a seat did, where texts forget it
+        ("tic_tac_toe", True),
+    ):
+        assert declared_rules(name).perfect_recall == recalls
 
 
 def test_estimates_bracket_a_known_size():
