@@ -256,11 +256,14 @@ def play_game(
     seat: Annotated[int | None, typer.Option(help="your seat, from 0; default: 0", min=0)] = None,
     seed: Annotated[int | None, typer.Option(help="of the dice and the bots; default: a new one", min=0)] = None,
     load: Annotated[Path | None, typer.Option(help="go on with a saved game; it brings bots, seat and seed")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="how long a bot may think about a move; default: as its spec says", min=0.1)
+    ] = None,
 ) -> None:
     """Play against bots in the terminal; `help` in the game lists what you can type."""
     from experiments import play
 
-    play.play(game, bot, seat=seat, seed=seed, load=load)
+    play.play(game, bot, seat=seat, seed=seed, load=load, seconds=seconds)
 
 
 @app.command("serve")

@@ -230,6 +230,10 @@ class GameSpec:
         """What happened in some consecutive steps, as the seat saw it."""
         return (self.words.tell if self.words and self.words.tell else tell_names)(steps, seat)
 
+    def aim(self, rules: Rules) -> str:
+        """How the game is played and won, in a few sentences."""
+        return self.words.aim(rules) if self.words and self.words.aim else ""
+
     def unit(self, rules: Rules) -> tuple[str, str]:
         """What utilities count where they say more than who won, one and many of it."""
         return self.words.unit(rules) if self.words and self.words.unit else ("point", "points")

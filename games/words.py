@@ -58,6 +58,7 @@ class Words:
         options: every legal action of a decision in words, each different, in the order of a menu.
         tell: what happened in some consecutive steps, as a seat saw it.
         look_up: name to text of what a seat can look up: cards, fields, pieces.
+        aim: how a game under some rules is played and won, in a few sentences, for somebody who does not know it.
         unit: what utilities count under some rules where they say more than who won, one and many of
             it: `("chip", "chips")`.
     """
@@ -66,6 +67,7 @@ class Words:
     options: Callable[[Position], Mapping[int, str]]
     tell: Callable[[Sequence[Step], int], list[Line]] | None = None
     look_up: Callable[[Position, int], Mapping[str, str]] | None = None
+    aim: Callable[[Rules], str] | None = None
     unit: Callable[[Rules], tuple[str, str]] | None = None
 
 

@@ -10,6 +10,25 @@ UNTRIED = "not tried"  # a search that widens its choice step by step has not co
 UNTRIED_NOTE = "not tried: the search kept its time for actions that looked better"
 
 
+SLIGHT = 0.01  # of utility: a difference that nobody wonders at
+MOST_SEARCHED = "it plays what it searched most; the more seldom something was searched, the less its figure tells"
+
+
+def notes(options: list[Option]) -> list[str]:
+    """What has to be said beside some figures, the best option first."""
+    found = [] if all(known(option) for option in options) else [UNTRIED_NOTE]
+    values = [option.value for option in options if known(option)]
+    if options and known(options[0]) and options[0].visits and options[0].value < max(values) - SLIGHT:
+        found.append(MOST_SEARCHED)
+    return found
+
+
+def briefly(options: list[Option]) -> list[str]:
+    """Some actions in few words each; in full where the few words would be the same."""
+    short = [brief(option.words) for option in options]
+    return [few if short.count(few) == 1 else option.words for few, option in zip(short, options, strict=True)]
+
+
 def known(option: Option) -> bool:
     """Whether the search has an opinion of an action."""
     return not math.isnan(option.value)

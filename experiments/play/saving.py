@@ -60,8 +60,11 @@ def write(session: Session) -> str:
     return files.to_json(content)
 
 
-def load(path: Path) -> Session:
+def load(path: Path, *, seconds: float | None = None) -> Session:
     """The game of a file, at the point where it was saved, with all moves to take back.
+
+    Args:
+        seconds: as `Session`.
 
     Raises:
         SavedStateError: missing, damaged, of another version of the game or its data.
@@ -72,7 +75,7 @@ def load(path: Path) -> Session:
         raise SavedStateError(f"{path} does not exist") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SavedStateError(f"{path} is damaged: {reason(error)}") from error
-    return read(text, str(path))
+    return read(text, str(path), seconds=seconds)
 
 
 def read(text: str, where: str, *, seconds: float | None = None) -> Session:

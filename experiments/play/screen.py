@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import secrets
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from rich import box
 from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -28,6 +29,7 @@ a number, or the name of an action   make that move
 hint          the odds of every action, as a bot sees them
 why           how the bot saw its last decision
 about NAME    what a card, a piece or a field is; about alone lists the names
+aim           how the game is played and won
 undo          take your last move back; the same dice come again
 save FILE     keep the game in a file (save! writes over one that exists)
 load FILE     go on with a saved game instead of this one
@@ -45,6 +47,7 @@ def play(
     seat: int | None = None,
     seed: int | None = None,
     load: Path | None = None,
+    seconds: float | None = None,
 ) -> None:
     """Play a game in the terminal until the person leaves.
 
@@ -54,6 +57,7 @@ def play(
         seat: the person's; None is the first.
         seed: of dice and bots; None draws one.
         load: a saved game to go on with; it must be a game of `text`, and brings bots, seat and seed.
+        seconds: how long a bot may think about a decision; None: as long as its spec says.
 
     Raises:
         ParameterError, SpecError, UnsuitableGameError: as `Session`; or something is given that the saved
@@ -62,18 +66,21 @@ def play(
     """
     game = gametext.load(text, own_only=True)
     if load is not None:
-        session = _taken_up(load, game, bots, seat, seed)
+        session = _taken_up(load, game, bots, seat, seed, seconds)
     else:
-        session = Session(game, seat or 0, bots or [ladder.NAME], secrets.randbits(31) if seed is None else seed)
+        dice = secrets.randbits(31) if seed is None else seed
+        session = Session(game, seat or 0, bots or [ladder.NAME], dice, seconds=seconds)
     screen = Screen(session, Console(highlight=False, width=None if sys.stdout.isatty() else 100))
     with contextlib.suppress(KeyboardInterrupt, EOFError):
         screen.run()
     screen.say_goodbye()
 
 
-def _taken_up(path: Path, game: gametext.Game, bots: list[str] | None, seat: int | None, seed: int | None) -> Session:
+def _taken_up(
+    path: Path, game: gametext.Game, bots: list[str] | None, seat: int | None, seed: int | None, seconds: float | None
+) -> Session:
     """The saved game, unless what is asked for is another one."""
-    session = saving.load(path)
+    session = saving.load(path, seconds=seconds)
     if not session.game.same_as(game):
         raise ParameterError(f"{path} holds a game of {session.game.text}, not of {game.text}")
     rivals = [bot for other, bot in enumerate(session.bots) if other != session.seat]
@@ -110,6 +117,7 @@ class Screen:
             "hint": self._hint,
             "why": self._why,
             "about": self._about,
+            "aim": self._aim,
             "undo": self._undo,
             "save": self._save,
             "save!": self._save_over,
@@ -174,6 +182,8 @@ class Screen:
                 markup=False,
                 style="dim",
             )
+        if aim := session.game.spec.aim(session.rules):
+            self.console.print(aim, markup=False)
         self.console.print("Type help for what you can type.", style="dim", markup=False)
 
     def _advance(self) -> None:
@@ -190,10 +200,14 @@ class Screen:
 
     @contextlib.contextmanager
     def _thinking(self) -> Iterator[None]:
-        if self.console.is_terminal:
-            with self.console.status("thinking"):
-                yield
-        else:
+        """A sign that something is worked out, and for how long, on terminals that can take it away again."""
+        if not self.console.is_terminal or self.console.is_dumb_terminal:
+            yield
+            return
+        most = "" if self.session.seconds is None else f", at most {self.session.seconds:g} s a move"
+        columns = (SpinnerColumn(), TextColumn(f"thinking{most}", markup=False), TimeElapsedColumn())
+        with Progress(*columns, console=self.console, transient=True) as progress:
+            progress.add_task("")
             yield
 
     def _tell(self, lines: list[Line]) -> None:
@@ -327,7 +341,8 @@ class Screen:
     def _hint(self, _: str) -> None:
         with self._thinking():
             name, options = self.session.hint()
-        self.console.print(hint_table(self.session, f"what {name} sees", options))
+        numbers = {choice.action: number for number, choice in enumerate(self.session.choices(), 1)}
+        self.console.print(hint_table(self.session, f"what {name} sees", options, numbers))
 
     def _why(self, _: str) -> None:
         thought = self.session.thought
@@ -368,6 +383,11 @@ class Screen:
         if len(found) > 8:
             self.console.print(f"and {len(found) - 8} more: {', '.join(found[8:])}", style="dim", markup=False)
 
+    def _aim(self, _: str) -> None:
+        spec = self.session.game.spec
+        assert spec is not None
+        self.console.print(spec.aim(self.session.rules) or "Nothing is said about that.", markup=False)
+
     def _undo(self, _: str) -> None:
         if not self.session.undo():
             self.console.print("There is no move of yours to take back.", style="yellow", markup=False)
@@ -394,7 +414,7 @@ class Screen:
     def _load(self, rest: str) -> None:
         path = self._path(rest)
         if path is not None:
-            self.session = saving.load(path)
+            self.session = saving.load(path, seconds=self.session.seconds)
             self._own_files.add(path.resolve())
             self._introduce()
             self._advance()
@@ -421,7 +441,7 @@ class Screen:
 
     def _new(self, _: str) -> None:
         old = self.session
-        self.session = Session(old.game, old.seat, old.bots, secrets.randbits(31))
+        self.session = Session(old.game, old.seat, old.bots, secrets.randbits(31), seconds=old.seconds)
         self._introduce()
         self._advance()
 
@@ -429,25 +449,32 @@ class Screen:
         self._left = True
 
 
-def hint_table(session: Session, title: str, options: list[Option], most: int = 10) -> Table:
-    """The odds as a table, best first."""
-    table = Table(box=box.SIMPLE_HEAD, title=Text(title), title_justify="left", pad_edge=False)
+def hint_table(
+    session: Session, title: str, options: list[Option], numbers: Mapping[int, int] | None = None, most: int = 10
+) -> RenderableType:
+    """The odds as a table under its title, best first.
+
+    Args:
+        numbers: of the actions in the menu, where they stand in one.
+    """
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
     table.add_column("action")
-    for column in (odds.heading(options), "searched", "plays it"):
+    mixed = max(option.share for option in options) < 1
+    for column in (odds.heading(options), "searched", *(["plays it"] if mixed else [])):
         table.add_column(column, justify="right")
-    for option in options[:most]:
+    shown = options[:most]
+    for option, words in zip(shown, odds.briefly(options), strict=False):
+        number = "" if numbers is None else f"{numbers[option.action]:>{len(str(len(options)))}}  "
         table.add_row(
             "→" if option.best else "",
-            Text(option.words),
+            Text(f"{number}{words}"),
             odds.figure(session, option),
             f"{option.visits:,}",
-            f"{100 * option.share:.0f} %",
+            *([f"{100 * option.share:.0f} %"] if mixed else []),
             style="bold" if option.best else None,
         )
     notes = [f"and {len(options) - most} more that it likes less"] if len(options) > most else []
-    if not all(odds.known(option) for option in options[:most]):
-        notes.append(odds.UNTRIED_NOTE)
-    table.caption = "; ".join(notes) or None
-    table.caption_justify = "left"
-    return table
+    notes += odds.notes(shown)
+    below = [Text("; ".join(notes), style="dim")] if notes else []
+    return Group(Text(title, style="italic"), table, *below)

@@ -55,4 +55,9 @@ def view(position: Position, seat: int) -> str:
     return f"{'no card yet' if card is None else f'your card: {card}'}; {', '.join(bids) or 'no bids yet'}"
 
 
-WORDS = Words(ask=_ask, options=_options, tell=_tell, unit=lambda _: ("chip", "chips"))
+AIM = (
+    "Each of you puts 1 chip into the pot and gets one of the three cards 0, 1 and 2, unseen by the other. One bet "
+    "of 1 chip can be made; who is bet against calls it or folds. The higher card takes the pot; a fold gives it "
+    "away."
+)
+WORDS = Words(ask=_ask, options=_options, tell=_tell, aim=lambda _: AIM, unit=lambda _: ("chip", "chips"))

@@ -124,7 +124,7 @@ def _dice(state: dict) -> Text:
 
 
 def _armies(state: dict, seat: int) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("army")
     for symbol in SYMBOLS:
         table.add_column(f"{MARKS[symbol]} {symbol}", justify="right")

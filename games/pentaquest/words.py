@@ -164,9 +164,26 @@ def look_up(position: Position, seat: int) -> Mapping[str, str]:
     return known | {f"card {symbol}": meaning for symbol, meaning in MEANINGS.items()} | {"suns and moons": signs}
 
 
+def aim(rules: Rules) -> str:
+    """The course of a turn, and what wins."""
+    turn = (
+        "Each turn you roll five dice, and once more, in the first turn twice, as many of them as you like. Take a "
+        "creature whose numbers, suns or moons they then show: it joins your army, and its card can be used up later "
+        "to change dice in the way it says. "
+    )
+    if rules.num_players() == 1:
+        return (
+            turn
+            + "Beat the whole deck to win; a turn that beats nothing loses. Every card that you still have then counts."
+        )
+    if rules.parameters["original"]:
+        return turn + "A turn that beats nothing costs you a card. The deck done, the largest army wins."
+    return turn + "The deck done, who has captured most wins, used cards included."
+
+
 def unit(rules: Rules) -> tuple[str, str]:
     """Alone the cards kept count; with `utility=score` the lead."""
     return ("card kept", "cards kept") if rules.num_players() == 1 else ("card ahead", "cards ahead")
 
 
-WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up, unit=unit)
+WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up, aim=aim, unit=unit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from engine_ext.position import Position
+from engine_ext.position import Position, Rules
 from games.words import Line, Step, Words, count, who, whose
 
 ROLL, HOLD = 0, 1
@@ -58,4 +58,11 @@ def view(position: Position, seat: int) -> str:
     return f"points to {goal}: {scores}; {whose(state['seat'], seat)} turn, turn total {state['total']}"
 
 
-WORDS = Words(ask=_ask, options=_options, tell=_tell)
+def _aim(rules: Rules) -> str:
+    return (
+        f"Who has {rules.parameters['goal']} points first wins. On your turn roll the die as often as you dare: what "
+        "you roll adds up, and holding makes it yours; a 1 loses it and ends the turn."
+    )
+
+
+WORDS = Words(ask=_ask, options=_options, tell=_tell, aim=_aim)

@@ -185,6 +185,11 @@ cdef class QuarriorsRules(QuarriorsTables):
         self._fill_ops()
         self.seal()
 
+    @property
+    def goal(self):
+        """The Glory that wins."""
+        return self.data.goal
+
     def with_greedy(self, numbers):
         """Rules of the same setting whose greedy player weighs with these numbers, in the order of
         `values.GREEDY`; for tuning."""

@@ -95,10 +95,10 @@ def _players(sets: CardSet, state: dict[str, Any], seat: int) -> Table:
     """Each player's zones; the seat that looks on is marked with an arrow."""
     table = Table(title="Players", title_justify="left", pad_edge=False, box=None, header_style="dim", show_lines=True)
     for name in ("", "glory", "ready", "pool", "bag", "used"):
-        table.add_column(name)
+        table.add_column(name, overflow="fold")  # a narrow terminal breaks names, and hides none
     spent = any(player["spent"] for player in state["players"])
     if spent:
-        table.add_column("spent")
+        table.add_column("spent", overflow="fold")
     # Dice go by the name of their card, which says more than that of their class.
     names = {sets.cards[entry["card"]].die: entry["card"] for entry in state["wilds"]}
     for number, player in enumerate(state["players"]):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
-from engine_ext.position import Position
+from engine_ext.position import Position, Rules
 from games.quarriors.cards import Card, Die, Face
 from games.quarriors.rules import QuarriorsRules
 from games.quarriors.texts import card_text
@@ -617,4 +617,16 @@ def _faces(die: Die) -> str:
     return "faces: " + "; ".join(words if n == 1 else f"{n} × {words}" for words, n in faces.items())
 
 
-WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up, unit=lambda _: ("Glory ahead", "Glory ahead"))
+def aim(rules: Rules) -> str:
+    """The course of a turn, and what wins."""
+    return (
+        f"Who has {cast(QuarriorsRules, rules).goal} Glory first wins. Each turn you roll dice from your bag. "
+        "Quiddity pays for what they show: creatures are summoned, and attack all rivals; spells are cast. Then you "
+        "may buy a die from the Wilds for the Quiddity left; it goes to your Used Pile, which becomes your bag when "
+        "that is empty. Creatures of yours that still stand when your next turn begins score their Glory."
+    )
+
+
+WORDS = Words(
+    ask=ask, options=options, tell=tell, look_up=look_up, aim=aim, unit=lambda _: ("Glory ahead", "Glory ahead")
+)

@@ -256,23 +256,19 @@ def _standing(scene: Scene, other: int) -> str:
 def _mobs(content: Content, board: Board, scene: Scene, seat: int) -> Group:
     """Each mob's monsters in a table of its own, under its name."""
     marks = _marks(content)
-    tables = []
+    parts: list[RenderableType] = []
     for other, mob in enumerate(scene["mobs"]):
-        title = Text(_heading(board, mob, other, seat), f"bold {SEAT_COLOURS[other]}")
-        table = Table(
-            title=title.append(f": {_standing(scene, other)}", "not bold default"),
-            title_justify="left",
-            box=None,
-            pad_edge=False,
-            header_style="dim",
-        )
+        heading = (_heading(board, mob, other, seat), f"bold {SEAT_COLOURS[other]}")
+        parts.append(Text.assemble(heading, f": {_standing(scene, other)}"))
+        table = Table(box=None, pad_edge=False, header_style="dim")
         for column, width in zip(("monster", "energy", "damage", "moves", "slots", "hand", ""), _WIDTHS, strict=True):
-            table.add_column(column, min_width=width)
+            table.add_column(column, min_width=width, overflow="fold")
         for monster in mob["monsters"]:
             row = _monster_row(marks[monster["name"]], monster, own=other == seat)
             table.add_row(*map(Text, row))  # names are text, not markup
-        tables.append(table)
-    return Group(*tables)
+        if mob["monsters"]:
+            parts.append(table)
+    return Group(*parts)
 
 
 # ---- SVG -----------------------------------------------------------------------------------------

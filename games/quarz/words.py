@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine_ext.position import Position
+from engine_ext.position import Position, Rules
 from games.quarz.asking import ask
 from games.quarz.cards import card_provenance
 from games.quarz.options import describe_monster, favor_card, options
 from games.quarz.story import tell
 from games.quarz.table import Table
 from games.quarz.texts import describe_bonus, describe_card, describe_effects, describe_time
-from games.words import Words
+from games.words import Words, count
 
 
 def look_up(position: Position, seat: int) -> Mapping[str, str]:
@@ -57,4 +57,17 @@ def _marked(provenance: str) -> str:
     return f"; {provenance}" if provenance == "reconstructed" else ""
 
 
-WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up)
+def aim(rules: Rules) -> str:
+    """The course of a round, and what wins."""
+    actions = count(rules.parameters["actions"], "action")
+    return (
+        "Who brings the crystal idol from the altar into the own camp wins at once; else points decide when the time "
+        "is up: shrines bring them, and so does standing on the idol at the end. Each round all choose a favor card "
+        f"in secret; the highest plays first. On your turn you have {actions}: your monsters move, attack, draw, play "
+        "or munch cards, use shrines, or regenerate. Nearly all of it costs the monster that acts some of its "
+        "energy; one that has none left can only regenerate, which brings all of it back. A card that is munched "
+        "leaves the game for something its monster gains."
+    )
+
+
+WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up, aim=aim)

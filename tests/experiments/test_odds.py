@@ -184,3 +184,27 @@ def test_a_result_says_what_it_counts(game, says):
         session.choose(session.position.legal_actions()[-1])
         session.go_on()
     assert re.search(says, session.verdict())
+
+
+def _option(action, words, value, visits, *, best=False, share=0.0):
+    return Option(action, words, words, visits, value, None, share, best)
+
+
+def test_options_are_shown_in_few_words_that_stay_different():
+    told = ["capture Portal for 4 Quiddity (5 dice left): draw 1", "beat A (1 1): keep it", "beat A (2 2): keep it"]
+    options = [_option(k, words, 0.0, 1) for k, words in enumerate(told)]
+    assert odds.briefly(options) == ["capture Portal for 4 Quiddity", told[1], told[2]]
+
+
+def test_a_choice_with_a_worse_figure_than_another_is_explained():
+    steady = [_option(0, "a", 0.4, 900, best=True), _option(1, "b", 0.3, 100)]
+    assert odds.notes(steady) == []
+    odd = [_option(0, "a", 0.4, 900, best=True), _option(1, "b", 0.6, 10), _option(2, "c", math.nan, 0)]
+    assert odds.notes(odd) == [odds.UNTRIED_NOTE, odds.MOST_SEARCHED]
+
+
+def test_a_hint_names_choices_by_their_numbers_in_the_menu():
+    """`hold` is the second choice of the menu, whatever place the odds give it."""
+    shown, _ = typed(pig(bots=["mcts(simulations=200)"], text="pig(goal=5)"), "hint")
+    assert re.search(r"\b1  roll the die\b", shown)
+    assert re.search(r"\b2  hold: 0 \+ 0", shown)

@@ -7,6 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
+import games
 from engine_ext.errors import ParameterError, SpecError, UnsuitableGameError
 from engine_ext.rng import Stream
 from experiments import gametext
@@ -194,6 +195,25 @@ def test_alone_nobody_is_called_a_player_or_seat():
     menu = [line for line in shown.splitlines() if "give up and lose the game" in line or "take nothing" in line]
     assert menu
     assert not menu[0].lstrip().startswith("1 ")
+
+
+@pytest.mark.parametrize("name", sorted(games.SPECS))
+def test_every_game_says_how_it_is_played_and_won(name):
+    spec = games.SPECS[name]
+    aim = spec.aim(spec.make_rules())
+    assert "win" in aim or "takes the pot" in aim  # Kuhn poker
+    shown, _ = typed(Session(gametext.load(name), 0, ["random"], 3), "aim")
+    assert " ".join(shown.split()).count(aim) == 2  # at the beginning, and when asked
+
+
+def test_a_time_for_each_move_ends_a_bots_search(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
+    bot = "mcts(simulations=1000000000)"
+    code, shown, _ = command_line(
+        capsys, "play", "pig(goal=20)", "--bot", bot, "--seat", 1, "--seed", 3, "--seconds", 0.1
+    )
+    assert code == 0
+    assert "seat 0 gives itself" in shown
 
 
 def test_things_can_be_looked_up():
