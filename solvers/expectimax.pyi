@@ -8,8 +8,7 @@ from solvers.memo import Memo
 PARAMETERS: Mapping[str, Parameter]
 SOLVERS: tuple[SolverSpec, ...]
 
-class Search:
-    def __init__(self, rules: Rules, pruning: int, table_entries: int) -> None: ...
+class Rounds: ...
 
 class ExpectimaxSearcher:
     parameters: dict[str, Any]
