@@ -18,7 +18,7 @@ from experiments.web import drawing
 from experiments.web.tables import Table
 from games.words import NOBODY
 
-WIDE_WORDS = 40  # characters of an option from which on options stand in wide columns
+LONG_WORDS, MEDIUM_WORDS = 40, 22  # characters of an option that a column has room for, on a wide and a narrow screen
 SHOWN_OPTIONS = 12
 BOTS = (ladder.NAME, "greedy", "random", "mcts(simulations=1000)", "ismcts(simulations=300)")
 
@@ -93,7 +93,8 @@ def game_page(key: str, table: Table, error: str = "") -> str:
         story=story[: table.told],
         question=session.question() if choices else "",
         choices=choices,
-        wide=any(len(choice.words) > WIDE_WORDS for _, choice in choices),
+        long_words=LONG_WORDS,
+        medium_words=MEDIUM_WORDS,
         odds=hinted,
         adviser=table.hint[0] if hinted and table.hint else "",
         notes=odds.notes(list(hinted.values())),

@@ -230,10 +230,10 @@ def _status(rules: QuarzRules, scene: Scene, seat: int) -> Text:
     tile = next((t for t in rules.content.time_tiles if t.name == time["tile"]), None)
     if tile:
         parts.append(f"time tile {tile.name}: {describe_time(tile)}; {count(time['left'], 'tile')} left")
-    text = Text("   ".join(parts))
+    text = Text("; ".join(parts))
     if rules.board.shrines:
         text.append("\nshrines  ", style="dim")
-        text.append("   ".join(f"s{i} {name or '?'}" for i, name in enumerate(scene["shrine_cards"], 1)))
+        text.append(", ".join(f"s{i} {name or '?'}" for i, name in enumerate(scene["shrine_cards"], 1)))
     text.append("\nfields have names, A1 at the top left; ≈ water, # crystal, ▒ impassable, * the idol", style="dim")
     return text
 
@@ -328,7 +328,7 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
         elif label == "trp":
             label = "trap"
         colour = "#fff" if kind == "impassable" and not melted else "#333"
-        text(x, y - 0.5 * _SIZE, name, 13, colour)
+        text(x, y - 0.4 * _SIZE, name, 12, colour)
         if label:
             text(x, y + 0.68 * _SIZE, label, 11, colour)
     for (cell, direction), kind in sorted(edges_of(board, content, scene).items()):
@@ -345,6 +345,7 @@ def board_svg(board: Board, content: Content, scene: Scene | None = None) -> str
     idol = tuple(scene["idol"]) if scene is not None else board.altar
     for cell, monsters in standing(scene).items():
         x, y = centres[cell]
+        y += 0.08 * _SIZE  # below the field's name
         radius = (0.38 if len(monsters) < 3 else 0.28) * _SIZE
         for i, (seat, k) in enumerate(monsters):
             monster = scene["mobs"][seat]["monsters"][k]  # type: ignore[index]  # standing(None) is empty
