@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_ext.errors import SavedStateError, SpecError
+from solvers.budget import OVERTIME
 from solvers.specs import Spec
 
 SAVE_EVERY_S = 60.0
@@ -96,10 +97,13 @@ class _Keeper:
 
 def _finish(spec: Spec, solver: Any, keeper: _Keeper) -> None:
     """Run what is left, a stretch between two saves at a time."""
-    seconds = spec.parameters.get("seconds")
+    seconds: Any = spec.parameters.get("seconds")
     if seconds is not None:
         while (left_s := seconds - solver.seconds) > 0:
             before_s = solver.seconds
+            each_s = before_s / max(1, solver.iterations)
+            if not hasattr(solver, "visited") and left_s + OVERTIME * seconds < each_s:
+                break  # as in one go: none is begun that would end too late (one without a tree stops within)
             # A first iteration may need all the time there is.
             solver.run_for(min(left_s, keeper.pause_s) if solver.iterations else left_s)
             keeper.save()

@@ -6,16 +6,29 @@ first, which is a native game too. Policy solvers work on the flat tree of any g
 
 from __future__ import annotations
 
+import contextlib
 import math
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -25,7 +38,7 @@ from experiments import checkpoints, gametext, ladder
 from experiments.gametext import Game
 from solvers import extraction, specs, tree
 from solvers.best_response import expected_values
-from solvers.contract import PolicySolver, SearchResult
+from solvers.contract import PolicySolver, SearchResult, prepare, require_root
 from solvers.mccfr import WITHOUT_TREE
 from solvers.specs import Spec
 
@@ -47,11 +60,15 @@ class Solution:
         tree_nodes: nodes of the extracted tree.
         infosets: information sets of the extracted tree.
         iterations: of a policy solver.
-        iterations_per_s: of a policy solver, without the extraction.
-        extract_seconds: time the extraction of the tree took.
-        seconds: time in all, extraction included.
+        iterations_per_s: of a policy solver, within `seconds`.
+        setup_seconds: before the solver's clock began: loading and checking the game, the tree, what is laid out once.
+        extract_seconds: of those, the extraction of the tree.
+        seconds: the solver's own time, which is what its limit in seconds counts; with a checkpoint from the very
+            first start.
+        evaluation_seconds: after that: value and exploitability of the policy found.
+        error_bound: how far `value` may be from the true one, where an exact solver was cut short.
         exploitability: of the policy found: NashConv divided by the number of players.
-        note: what a name such as `strongest` stands for, and why.
+        note: what a name such as `strongest` stands for, and why; what was left undone.
     """
 
     game: str
@@ -65,8 +82,11 @@ class Solution:
     infosets: int | None = None
     iterations: int | None = None
     iterations_per_s: float | None = None
+    setup_seconds: float | None = None
     extract_seconds: float | None = None
     seconds: float | None = None
+    evaluation_seconds: float | None = None
+    error_bound: float | None = None
     exploitability: float | None = None
     note: str | None = None
 
@@ -115,28 +135,44 @@ def solve(
         spec.solver.require(declared, spec.parameters)
         check = _checker(spec, declared)
         return replace(_solve_offline(game, spec, seed, progress, began, checkpoint, check), note=note)
+    return _search(game, spec, declared, seed=seed, progress=progress, began=began, note=note)
+
+
+def _search(
+    game: Game, spec: Spec, declared: Rules, *, seed: int, progress: bool, began: float, note: str | None
+) -> Solution:
+    """One search from the start of a game."""
     # Once before the work, so that nothing is extracted for a searcher that the game rules out.
-    specs.make_searcher(spec, declared)
+    searcher = specs.make_searcher(spec, declared)
     flat = None
-    if game.rules is not None:
-        position = game.rules.initial_position()
-    else:
-        if isinstance(declared, extraction.DeclaredRules):
-            declared.require_searchable()
+    if isinstance(declared, extraction.DeclaredRules):
+        require_root(searcher, declared, declared.starts_with_chance)
+        declared.require_searchable()
         flat = extract(source_of(game), progress, _checker(spec, declared), began)
-        position = tree.TreeRules(flat).initial_position()
-    result = specs.make_searcher(spec, position.rules).search(position, seed=seed)
+        rules: Rules = tree.TreeRules(flat)
+        searcher = specs.make_searcher(spec, rules)
+    else:
+        rules = declared
+    position = rules.initial_position()
+    require_root(searcher, rules, position.is_chance_node())
+    with _extracting(progress) as show:
+        flat = prepare(searcher, rules, show) or flat
+    ready = time.perf_counter()
+    with working(searcher, str(spec), progress):
+        result = searcher.search(position, seed=seed)
     return Solution(
         game=game.text,
         solver=str(spec),
-        note=note,
+        note="; ".join(filter(None, (note, result.note))) or None,
         value=_values(result.values),
         **_chosen(position, result.action),
         **_work(result),
         tree_nodes=flat.n_nodes if flat is not None else None,
         infosets=flat.n_infosets if flat is not None else None,
+        setup_seconds=ready - began,
         extract_seconds=flat.seconds if flat is not None else None,
-        seconds=time.perf_counter() - began,
+        seconds=result.seconds,
+        error_bound=result.error_bound,
     )
 
 
@@ -182,6 +218,13 @@ def extract(source: Any, progress: bool = False, check: Check | None = None, beg
         TooLargeError: it would not fit; carries the estimate.
         UnsuitableGameError: the game is no tree, or what `check` raises.
     """
+    with _extracting(progress) as show:
+        return extraction.extract(source, progress=show, check=check, began=began)
+
+
+@contextlib.contextmanager
+def _extracting(progress: bool) -> Iterator[Callable[[int, float], None]]:
+    """What an extraction shows its progress with: a bar that appears when it is first called."""
     columns = (TextColumn("extracting"), BarColumn(), TextColumn("{task.completed:,.0f} nodes"), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
@@ -193,7 +236,48 @@ def extract(source: Any, progress: bool = False, check: Check | None = None, beg
                 task = bar.add_task("", total=estimated)
             bar.update(task, completed=nodes, total=max(estimated, nodes))
 
-        return extraction.extract(source, progress=show, check=check, began=began)
+        yield show
+
+
+class _Status(ProgressColumn):
+    """What a solver at work says of itself, asked whenever the line is drawn."""
+
+    def __init__(self, solver: Any) -> None:
+        super().__init__()
+        self._solver = solver
+
+    def render(self, task: Task) -> Text:
+        """Its `status`, or the iterations it has done."""
+        status = getattr(self._solver, "status", "")
+        iterations = getattr(self._solver, "iterations", None)
+        return Text(status or (f"{iterations:,} iterations" if iterations else ""))
+
+
+@contextlib.contextmanager
+def working(solver: Any, name: str, progress: bool) -> Iterator[None]:
+    """While a solver works for long, a line on the standard error that says how long and how far.
+
+    Args:
+        solver: what may have a text `status`, or count `iterations`.
+        name: of it, for the line.
+        progress: whether to show anything.
+    """
+    console = Console(stderr=True)
+    if not (progress and console.is_terminal):
+        yield
+        return
+    columns = (SpinnerColumn(), TextColumn(escape(name)), TimeElapsedColumn(), _Status(solver))
+    bar = Progress(*columns, console=console, transient=True, refresh_per_second=4)
+    # Quick ones leave no trace: the line appears when there has been something to wait for.
+    later = threading.Timer(_SHOW_AFTER_S, bar.start)
+    bar.add_task("", total=None)
+    later.start()
+    try:
+        yield
+    finally:
+        later.cancel()
+        later.join()
+        bar.stop()
 
 
 def print_solution(found: Solution, console: Console) -> None:
@@ -217,9 +301,13 @@ _LABELS = {
     "action_string": "action at the start",
     "infosets": "information sets",
     "iterations_per_s": "iterations a second",
-    "extract_seconds": "seconds of extraction",
-    "seconds": "seconds in all",
+    "setup_seconds": "seconds of set-up",
+    "extract_seconds": "of those, extraction",
+    "seconds": "seconds of the solver",
+    "evaluation_seconds": "seconds of evaluation",
+    "error_bound": "off by at most",
 }
+_SHOW_AFTER_S = 1.5
 
 
 def _solve_offline(
@@ -227,17 +315,22 @@ def _solve_offline(
 ) -> Solution:
     source = tree_or_rules(source_of(game), spec, progress, check, began)
     solver = make_offline(spec, source, seed)
-    if checkpoint is None:
-        run_offline(spec, solver)
-    else:
-        checkpoints.run(spec, solver, checkpoint)
-    spent = float(getattr(solver, "seconds", 0.0))
+    ready = time.perf_counter()
+    with working(solver, str(spec), progress):
+        if checkpoint is None:
+            run_offline(spec, solver)
+        else:
+            checkpoints.run(spec, solver, checkpoint)
+    done = time.perf_counter()
+    spent = float(solver.seconds)
     iterations = solver.iterations if "iterations" in spec.parameters else None
     common: dict[str, Any] = {
         "game": game.text,
         "solver": str(spec),
         "iterations": iterations,
         "iterations_per_s": iterations / spent if iterations and spent > 0 else None,
+        "setup_seconds": ready - began,
+        "seconds": spent,
     }
     policy = solver.average_policy()
     if isinstance(source, Rules):
@@ -248,21 +341,21 @@ def _solve_offline(
             **common,
             **_chosen(position, _likeliest(policy.action_probabilities(position) if position.is_player_node() else {})),
             infosets=known,
-            seconds=time.perf_counter() - began,
         )
     at_start = source.arrays["player"][0] >= 0
     chances = policy.infoset_probabilities(int(source.arrays["infoset"][0])) if at_start else {}
     action = _likeliest(chances)
+    value, exploitability = _values(expected_values(policy)), _exploitability(solver)
     return Solution(
         **common,
         action=action,
         action_string=None if action is None else source.action_names[action],
-        value=_values(expected_values(policy)),
+        value=value,
         tree_nodes=source.n_nodes,
         infosets=source.n_infosets,
         extract_seconds=source.seconds,
-        seconds=time.perf_counter() - began,
-        exploitability=_exploitability(solver),
+        evaluation_seconds=time.perf_counter() - done,
+        exploitability=exploitability,
     )
 
 

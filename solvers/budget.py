@@ -1,7 +1,8 @@
 """Deals a search's limit out in batches, so that compiled loops run long and clocks are read rarely.
 
 A batch is short enough to keep the time limit (within 1 % of it, or one simulation) and to let an
-interrupt through (about 50 ms), and long enough that the work between two batches costs nothing.
+interrupt through (about 50 ms), and long enough that the work between two batches costs nothing. Where one
+simulation or iteration takes long, none is begun that would end more than 5 % past the limit, going by the last ones.
 Under a limit in simulations alone the batches change nothing but when Python looks up.
 """
 
@@ -17,6 +18,8 @@ from solvers.stopping import look_up
 
 BATCH_S = 0.05
 _TIME_SHARE = 0.01
+OVERTIME = 0.05  # of the limit
+_LONG_S = 0.25  # one that takes so long need not be seen twice: no cold cache and no other process explains it
 _UNLIMITED = 2**62
 
 
@@ -38,12 +41,18 @@ def batches(
     left = _UNLIMITED if simulations is None else simulations
     done = 0
     size = 1
+    before_s = 0.0
+    each_s: list[float] = []  # of the last two batches, time for one simulation
     while left > 0:
         elapsed_s = clock() - start_s
         target_s = BATCH_S
         if seconds is not None:
-            if done and elapsed_s >= seconds:
-                return
+            if done:
+                each_s = [*each_s[-1:], (elapsed_s - before_s) / size]
+                known = len(each_s) > 1 or each_s[0] >= _LONG_S
+                if elapsed_s >= seconds or (known and elapsed_s + min(each_s) > (1 + OVERTIME) * seconds):
+                    return
+            before_s = elapsed_s
             target_s = min(BATCH_S, _TIME_SHARE * seconds, max(0.0, seconds - elapsed_s))
         if done:
             # Never more than four times as many at once as so far: the first simulations of a

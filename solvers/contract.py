@@ -38,7 +38,8 @@ class Limit:
         simulations: playouts or sampled descents, at least 1.
         nodes: nodes searched, at least 1.
         depth: decisions and chance nodes ahead, at least 1.
-        seconds: wall-clock time, above 0; a result under it is not reproducible.
+        seconds: wall-clock time of the search, above 0, from the call to the answer; a result under it is not
+            reproducible. What is done once for a game and not for a search (`prepare`) is not counted.
 
     Raises:
         LimitError: nothing set, or a value out of range.
@@ -93,10 +94,13 @@ class SearchResult:
         actions: one entry for each legal action of the root, ascending by id.
         simulations: playouts or descents made; 0 for searchers that make none.
         nodes: nodes searched or grown.
-        seconds: wall-clock time.
+        seconds: wall-clock time, as a `Limit` counts it.
         principal_variation: ids of the expected line from the root, as far as known.
         exact: whether `values` are proven.
         reproducible: whether the same seed gives this result again anywhere.
+        error_bound: how far any of `values` may be from the true one at most, where a solver of exact values was
+            cut short; None elsewhere.
+        note: what was left undone, as one line; empty where all was done.
     """
 
     action: int | None
@@ -108,6 +112,8 @@ class SearchResult:
     principal_variation: tuple[int, ...] = ()
     exact: bool = False
     reproducible: bool = True
+    error_bound: float | None = None
+    note: str = ""
 
 
 class Searcher(Protocol):
@@ -131,10 +137,52 @@ class Searcher(Protocol):
         ...
 
 
+def prepare(searcher: Searcher, rules: Rules, progress: Callable[[int, float], None] | None = None) -> Any:
+    """Do what a searcher does once for a game, before its first search; no limit counts it.
+
+    A searcher that works on the whole tree extracts it then; most have nothing to do. `search` does it where
+    nobody has asked before.
+
+    Args:
+        searcher: what has the method `prepare(rules, progress)`, or has not.
+        rules: the game.
+        progress: as for `extraction.extract`.
+
+    Returns:
+        The `FlatTree` that it works on, where that is not the game's own; else None.
+
+    Raises:
+        UnsuitableGameError: the game has no finite tree.
+        TooLargeError: its tree does not fit; carries the estimate.
+    """
+    method: Callable[..., Any] | None = getattr(searcher, "prepare", None)
+    return None if method is None else method(rules, progress)
+
+
+def require_root(searcher: Searcher, rules: Rules, chance: bool) -> None:
+    """Raise UnsuitableGameError where a searcher cannot begin at a place like this.
+
+    Args:
+        searcher: what has the method `require_root(rules, chance)`, or has not.
+        rules: the game.
+        chance: whether the place is a chance node.
+    """
+    method: Callable[..., None] | None = getattr(searcher, "require_root", None)
+    if method is not None:
+        method(rules, chance)
+
+
 class PolicySolver(Protocol):
-    """Works offline on a whole game, in iterations that can be stopped, saved and resumed."""
+    """Works offline on a whole game, in iterations that can be stopped, saved and resumed.
+
+    Attributes:
+        iterations: done so far, whole ones.
+        seconds: wall-clock time spent in them, from the very first start: what a limit in seconds counts. What
+            comes before the first (the tree, the sequence form) is not counted.
+    """
 
     iterations: int
+    seconds: float
 
     def run(self, iterations: int) -> None:
         """That many more iterations."""

@@ -1557,6 +1557,14 @@ cdef class DeclaredRules(TreeRules):
         names = TreeRules.abilities.__get__(self)   # those of the game that is over at once: no stages
         return (*names, "rewind") if self.hidden_information and self.survey.stages else names
 
+    @property
+    def starts_with_chance(self):
+        """Whether the first thing that is not forced is left to chance."""
+        state = self.game_source.state.clone()
+        with _named_errors(self.game_source.called):
+            take_forced(state)
+            return not state.is_terminal() and state.is_chance_node()
+
     def require_searchable(self):
         """Raise UnsuitableGameError where a node is known to be too wide for searchers."""
         require_width(self.name, max(self.learnt.most_legal, self.survey.most_legal),

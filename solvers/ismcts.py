@@ -29,11 +29,11 @@ IV and V; Heinrich, Silver, "Smooth UCT Search in Computer Poker" (2015), sectio
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, ClassVar
 
-from engine_ext.errors import LimitError, SpecError
+from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
 from solvers.budget import BATCH_S, batches, simulation_limit
@@ -47,6 +47,7 @@ from solvers.tree import TreeRules
 
 DEFAULT_SIMULATIONS = 1000
 STAGE_SOLVER = "cfr+"
+_CLOSING_SHARE = 50  # of the iterations that solve a stage: so many times fewer are tried to time them
 _MOVE_STREAM = 2  # key of the stream that draws moves among those that belong to one seed; info_tree.pyx has 1
 
 
@@ -157,6 +158,19 @@ class InformationSetSearcher:
     def reset(self) -> None:
         """Nothing is kept between searches."""
 
+    def prepare(self, rules: Rules, progress: Callable[[int, float], None] | None = None) -> None:
+        """For a single observer, have a flat tree know what each seat knows when others move."""
+        if self.parameters["observer"] == "single" and isinstance(rules, TreeRules) and rules.tree.hidden_information:
+            prepare_views(rules.tree)
+
+    def require_root(self, rules: Rules, chance: bool) -> None:
+        """Raise UnsuitableGameError for a single observer where chance is to move: nobody searches there."""
+        if chance and self.parameters["observer"] == "single":
+            raise UnsuitableGameError(
+                f"{self.name}: observer=single searches with the eyes of the seat that is to move, and here, in "
+                f"{rules.name}, chance is to move; search from a decision, or leave observer out"
+            )
+
     def grow(self, position: Position, *, seed: int, limit: Limit | None = None) -> SearchTrees:
         """Grow the trees of one search.
 
@@ -169,15 +183,15 @@ class InformationSetSearcher:
                 simulations, or the default, come beside it.
 
         Raises:
-            UnsuitableGameError: a parameter needs what the game does not have.
+            UnsuitableGameError: a parameter needs what the game does not have, or a seat that is to move.
             LimitError: fewer nodes than threads are allowed.
         """
+        self.prepare(position.rules)
         start_s = time.perf_counter()
         limit = self.limit if limit is None else limit
         simulations = simulation_limit(limit, self.limit.simulations or DEFAULT_SIMULATIONS)
         require_abilities(self.name, self.PARAMETERS, self.parameters, position.rules)
-        if self.parameters["observer"] == "single":
-            _add_views(position.rules)
+        self.require_root(position.rules, position.is_chance_node())
         Stream(seed)  # names a bad seed
         count = self.parameters["threads"] if simulations is None else min(self.parameters["threads"], simulations)
         max_nodes = self.parameters["max_nodes"]
@@ -198,7 +212,10 @@ class InformationSetSearcher:
             None if simulations is None else simulations // count + (thread < simulations % count)
             for thread in range(count)
         ]
-        _run_all(trees, shares, limit.seconds, start_s)
+        seconds = limit.seconds
+        if seconds is not None:
+            seconds -= min(self._closing_seconds(trees[0].stage), seconds / 2)
+        _run_all(trees, shares, seconds, start_s)
         for tree in trees:
             if not tree.size and position.is_player_node() and tree.stage is None:
                 raise MemoryError("not enough memory for the first node of the search")
@@ -245,11 +262,21 @@ class InformationSetSearcher:
             reproducible=limit.reproducible,
         )
 
+    def _closing_seconds(self, stage: Stage | None) -> float:
+        """About how long the solution of a stage will take when the simulations are over."""
+        if stage is None:
+            return 0.0
+        start_s = time.perf_counter()
+        share = max(1, self.stage_iterations // _CLOSING_SHARE)
+        stage.solve(share)
+        return (time.perf_counter() - start_s) * self.stage_iterations / share
+
     def _stage_result(
         self, position: Position, stage: Stage, grown: SearchTrees, seed: int, limit: Limit
     ) -> SearchResult:
         """The result of a search from a stage of simultaneous choices: the choice is drawn from the
         seat's policy in the solution, whatever `play` says, since nothing else keeps it secret."""
+        start_s = time.perf_counter()
         policies, values = stage.solution(self.stage_iterations)
         place = stage.turns.index(position.current_player())
         probabilities = policies[place]
@@ -266,7 +293,7 @@ class InformationSetSearcher:
             ),
             simulations=grown.simulations,
             nodes=grown.nodes,
-            seconds=grown.seconds,
+            seconds=grown.seconds + time.perf_counter() - start_s,
             principal_variation=(action,),
             reproducible=limit.reproducible,
         )
@@ -363,7 +390,8 @@ _LIMITS = {
 _TREE = {
     "observer": Parameter(
         "multiple",
-        "whose information sets the nodes are: of the seat to move, or of the searching seat alone",
+        "whose information sets the nodes are: of the seat to move, or of the searching seat alone, which a "
+        "chance node at the root does not have",
         choices=("multiple", "single"),
     ),
     "root": Parameter(
@@ -420,12 +448,6 @@ class SmoothUctSearcher(InformationSetSearcher):
         "play": Parameter("sample", _PLAY, choices=("best", "sample")),
         **_TREE,
     }
-
-
-def _add_views(rules: Rules) -> None:
-    """A flat tree gets what a single observer asks: what each seat knows when others move."""
-    if isinstance(rules, TreeRules) and rules.tree.hidden_information:
-        prepare_views(rules.tree)
 
 
 def _make_ismcts(parameters: Mapping[str, Any]) -> IsmctsSearcher:

@@ -354,7 +354,15 @@ class OosSearcher:
     def reset(self):
         """Nothing is kept between searches but the extracted tree."""
 
-    def tree_of(self, rules):
+    def prepare(self, rules, progress=None):
+        """Extract the game's tree where that has not been done, and what else is done for it once; the FlatTree."""
+        tree = self.tree_of(rules, progress)
+        tree.prepare_sampling()
+        tree.prepare_members()
+        tree.depths()
+        return None if isinstance(rules, TreeRules) else tree
+
+    def tree_of(self, rules, progress=None):
         """The flat tree of a game, extracted at its first search.
 
         Raises:
@@ -364,7 +372,7 @@ class OosSearcher:
         if isinstance(rules, TreeRules):
             return rules.tree
         if self._tree is None or (self._rules is not None and self._rules is not rules):
-            self._tree = extract(rules)
+            self._tree = extract(rules, progress=progress)
         self._rules = rules
         return self._tree
 
@@ -375,8 +383,7 @@ class OosSearcher:
             position: a decision to target; at a chance node nothing is targeted, so from the start
                 of a game this is outcome-sampling MCCFR.
             seed: int in [0, 2**64).
-            limit: overrides the searcher's own. A limit in seconds does not count what is done for the tree
-                once in a searcher's life, its extraction first of all: nothing can be sampled before.
+            limit: overrides the searcher's own. A limit in seconds does not count `prepare`.
         """
         limit = self.limit if limit is None else limit
         if limit.depth is not None:
@@ -384,9 +391,8 @@ class OosSearcher:
         simulations = simulation_limit(limit, DEFAULT_SIMULATIONS)
         Stream(seed)   # names a bad seed
         check(position.rules, self.parameters)
+        self.prepare(position.rules)
         tree = self.tree_of(position.rules)
-        tree.prepare_sampling()
-        tree.depths()
         start_s = time.perf_counter()
         targets = find_infosets(tree, position) if position.is_player_node() else []
         sampler = Sampler(tree, seed=seed, epsilon=self.parameters["epsilon"], delta=self.parameters["delta"],
@@ -398,10 +404,12 @@ class OosSearcher:
 
     def search(self, position, *, seed, limit=None):
         """Search from a position; see `solvers.contract.Searcher`."""
-        start_s = time.perf_counter()
         limit = self.limit if limit is None else limit
         if position.is_terminal():
             return SearchResult(None, tuple(position.returns()), (), 0, 0, 0.0, exact=True)
+        check(position.rules, self.parameters)
+        self.prepare(position.rules)
+        start_s = time.perf_counter()
         sampler, targets = self.sample(position, seed=seed, limit=limit)
         action, actions = None, ()
         if targets:

@@ -137,6 +137,7 @@ def test_each_need_is_of_a_value_that_there_is_and_of_an_ability_that_has_a_name
         ("tic_tac_toe", "greedy", "rule of thumb.*use mcts"),
         ("coin_game", "cfr", "no information-state strings.*observation strings"),
         ("mfg_garnet", "ismcts", "mean-field game"),
+        ("kuhn_poker", "ismcts(observer=single)", "observer=single .* in kuhn_poker, chance is to move"),
     ],
 )  # fmt: skip
 def test_the_property_is_named(game, spec, says, begun):

@@ -10,7 +10,8 @@ from tests.experiments.command import command_line, quandary
 
 KEYS = [
     "game", "solver", "value", "action", "action_string", "simulations", "searched_nodes", "tree_nodes", "infosets",
-    "iterations", "iterations_per_s", "extract_seconds", "seconds", "exploitability", "note",
+    "iterations", "iterations_per_s", "setup_seconds", "extract_seconds", "seconds", "evaluation_seconds",
+    "error_bound", "exploitability", "note",
 ]  # fmt: skip
 
 
@@ -31,7 +32,8 @@ def test_a_searcher_on_a_game_of_ours(capsys):
     assert found["searched_nodes"] > 100
     missing = {key for key, value in found.items() if value is None}
     assert missing == {
-        "tree_nodes", "infosets", "iterations", "iterations_per_s", "extract_seconds", "exploitability", "note"
+        "tree_nodes", "infosets", "iterations", "iterations_per_s", "extract_seconds", "evaluation_seconds",
+        "error_bound", "exploitability", "note"
     }  # fmt: skip
 
 

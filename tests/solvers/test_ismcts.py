@@ -4,6 +4,7 @@ their own promises."""
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pyspiel
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import games
 from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
 from engine_ext.rng import Stream
+from solvers import ismcts
 from solvers.contract import Limit
 from solvers.extraction import as_game
 from solvers.info_tree import logarithms
@@ -364,6 +366,56 @@ def test_a_single_observer_searches_a_tree_as_it_does_the_game():
             means.append((mean, sum((each - mean) ** 2 for each in visits) / (runs - 1) / runs))
         (a, va), (b, vb) = means
         assert abs(a - b) < 5 * math.sqrt(va + vb) + 1e-9
+
+
+def test_a_single_observer_is_refused_where_nobody_is_to_move():
+    start = games.spec("kuhn").make_rules().initial_position()
+    with pytest.raises(UnsuitableGameError, match=r"observer=single .* chance is to move"):
+        IsmctsSearcher(observer="single").search(start, seed=1)
+    assert IsmctsSearcher().search(start, seed=1).simulations == 1000
+
+
+def test_what_others_know_is_found_out_before_the_clock_begins(leduc, monkeypatch):
+    """It takes an hour by this clock."""
+    now_s = [0.0]
+
+    def slow(tree):
+        now_s[0] += 3600.0
+
+    monkeypatch.setattr(ismcts, "time", SimpleNamespace(perf_counter=lambda: now_s[0]))
+    monkeypatch.setattr(ismcts, "prepare_views", slow)
+    searcher = IsmctsSearcher(observer="single", seconds=10.0, simulations=100)
+    result = searcher.search(first_decision(leduc), seed=1)
+    assert (result.simulations, result.seconds, now_s[0]) == (100, 0.0, 3600.0)
+
+
+def test_time_is_kept_for_the_solution_of_a_stage(monkeypatch):
+    """By this clock an iteration of CFR+ takes a millisecond: of ten seconds, the last one is for the solution of a
+    thousand; of one second, half."""
+    now_s, given_s = [0.0], []
+
+    class Slow(ismcts.Stage):
+        def solve(self, iterations):
+            now_s[0] += 1e-3 * iterations
+            return super().solve(iterations)
+
+    run_all = ismcts._run_all
+
+    def watched(trees, shares, seconds, start_s):
+        given_s.append(seconds)
+        run_all(trees, [20 for _ in trees], None, start_s)
+
+    closing_seconds = IsmctsSearcher._closing_seconds
+    rules = as_game("matrix_rps")
+    slow = Slow(first_decision(rules), seed=1, thread=0)
+    monkeypatch.setattr(ismcts, "time", SimpleNamespace(perf_counter=lambda: now_s[0]))
+    monkeypatch.setattr(ismcts, "_run_all", watched)
+    monkeypatch.setattr(IsmctsSearcher, "_closing_seconds", lambda self, stage: closing_seconds(self, slow))
+    for seconds in (10.0, 1.0):
+        result = IsmctsSearcher(favor="cfr+", seconds=seconds).search(first_decision(rules), seed=1)
+        assert result.simulations == 20
+    assert given_s == pytest.approx([9.0, 0.5])
+    assert closing_seconds(IsmctsSearcher(), None) == 0.0
 
 
 def test_refusals_name_the_property(leduc, tmp_path):

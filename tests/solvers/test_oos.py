@@ -8,7 +8,8 @@ import pytest
 
 import games
 from engine_ext.errors import LimitError, PositionError, SpecError, UnsuitableGameError
-from solvers.contract import Limit
+from solvers import oos
+from solvers.contract import Limit, prepare
 from solvers.extraction import as_game, extract
 from solvers.oos import OosSearcher, Sampler, find_infosets
 from solvers.specs import make_searcher
@@ -188,6 +189,36 @@ def test_limits():
     assert OosSearcher(seconds=1e-6).search(position, seed=1).simulations >= 1  # and never none
     with pytest.raises(LimitError, match="depth"):
         OosSearcher().search(position, seed=1, limit=Limit(depth=2, simulations=10))
+
+
+class Clock:
+    def __init__(self):
+        self.now_s = 0.0
+
+    def perf_counter(self):
+        return self.now_s
+
+
+def test_the_tree_is_no_part_of_the_limit(monkeypatch):
+    """Extraction takes an hour by this clock: the first search has its time all the same, and tells of no hour."""
+    clock = Clock()
+    extract = oos.extract
+
+    def slow(source, **options):
+        clock.now_s += 3600.0
+        return extract(source, **options)
+
+    monkeypatch.setattr(oos, "time", clock)
+    monkeypatch.setattr(oos, "extract", slow)
+    searcher, position = OosSearcher(seconds=10.0, simulations=2000), kuhn([1, 2])
+    for _ in range(2):
+        result = searcher.search(position, seed=1)
+        assert result.simulations == 2000
+        assert result.seconds < 1
+        assert clock.now_s == 3600.0
+    tree = prepare(OosSearcher(), games.spec("kuhn").make_rules())
+    assert tree.n_infosets == 12
+    assert clock.now_s == 7200.0
 
 
 def test_chance_and_terminal_roots():
