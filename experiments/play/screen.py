@@ -36,7 +36,7 @@ load FILE     go on with a saved game instead of this one
 moves         everything that has happened
 look          draw the whole table again
 new           the same game again, with other dice
-quit          leave (so do Ctrl-D and Ctrl-C)
+quit          leave (so do Ctrl-D and Ctrl-C; Ctrl-C while a bot thinks takes your move back)
 hint, why, about, undo, moves, look and quit may be shortened to their first letter, help to ?."""
 
 
@@ -189,14 +189,24 @@ class Screen:
     def _advance(self) -> None:
         """Let dice and bots go on to the person's next decision, tell what happened, draw the table."""
         decided = self.session.rival_decisions
-        with self._thinking():
-            lines = self.session.go_on()
-            said = odds.of_rival(self.session) if self.session.rival_decisions != decided else ""
+        try:
+            with self._thinking():
+                lines = self.session.go_on()
+                said = odds.of_rival(self.session) if self.session.rival_decisions != decided else ""
+        except KeyboardInterrupt:
+            if not self.session.undo():
+                raise
+            self._say("Stopped: your move is taken back. Ctrl-C once more leaves.")
+            self._look("")
+            return
         self._tell(lines)
         if said:
             more = " (why: the rest)" if self.session.thought is not None else ""
             self.console.print(f"{said}{more}", style="dim", markup=False)
         self._show()
+
+    def _say(self, text: str) -> None:
+        self.console.print(text, style="yellow", markup=False)
 
     @contextlib.contextmanager
     def _thinking(self) -> Iterator[None]:
@@ -339,8 +349,12 @@ class Screen:
         self.console.print(HELP, markup=False)
 
     def _hint(self, _: str) -> None:
-        with self._thinking():
-            name, options = self.session.hint()
+        try:
+            with self._thinking():
+                name, options = self.session.hint()
+        except KeyboardInterrupt:
+            self._say("Stopped.")
+            return
         numbers = {choice.action: number for number, choice in enumerate(self.session.choices(), 1)}
         self.console.print(hint_table(self.session, f"what {name} sees", options, numbers))
 

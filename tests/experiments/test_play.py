@@ -216,6 +216,30 @@ def test_a_time_for_each_move_ends_a_bots_search(capsys, monkeypatch):
     assert "seat 0 gives itself" in shown
 
 
+def test_who_interrupts_a_bot_has_the_move_back(monkeypatch):
+    session = pig(text="pig(goal=20)", seed=3)
+    thought = []
+
+    def think():
+        thought.append(session.bot_to_move)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(session, "think", think)
+    shown, screen = typed(session, "roll", "hold")
+    assert thought == [1]
+    assert "Stopped: your move is taken back" in shown
+    assert screen.session.own_moves == 1  # the roll; the hold that the bot would have answered is undone
+    assert screen.session.your_turn
+
+
+def test_who_interrupts_a_hint_stays_in_the_game(monkeypatch):
+    session = pig()
+    monkeypatch.setattr(session, "hint", lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+    shown, screen = typed(session, "hint", "roll")
+    assert "Stopped." in shown
+    assert screen.session.own_moves == 1
+
+
 def test_things_can_be_looked_up():
     session = Session(gametext.load("quarriors(wilds=Death Cantrip)"), 0, ["greedy"], 5)
     shown, _ = typed(session, "about Death Cantrip", "about portal", "about", "about nothing of the kind [red]")
