@@ -14,9 +14,10 @@ from games.quarz.state cimport *
 
 # ---- what is in reach ----------------------------------------------------------------------------
 
-cdef inline int32_t put_cells(uint64_t cells, int32_t base, int32_t *out, int32_t n) noexcept nogil:
-    while cells:
-        out[n] = base + pop_bit(&cells)
+cdef inline int32_t put_each(uint64_t members, int32_t base, int32_t *out, int32_t n) noexcept nogil:
+    """Append an id for each member of a set (cells, cards); the new n."""
+    while members:
+        out[n] = base + pop_bit(&members)
         n += 1
     return n
 
@@ -130,7 +131,7 @@ cdef inline int32_t list_moves(const Tables *t, const State *s, const Frame *f, 
         if s.at[m] < 0 or (e.op == OP_MOVE and e.who == WHO_SELF and m != f.a) \
                 or (e.op == OP_MARCH and f.f >> k & 1):
             continue
-        n = put_cells(reach(t, s, m, step_limit(t, s, e, m), s.powers[m] | e.flags), A_MOVE + 48 * k, out, n)
+        n = put_each(reach(t, s, m, step_limit(t, s, e, m), s.powers[m] | e.flags), A_MOVE + 48 * k, out, n)
     return n if n > 1 else 0
 
 cdef inline int32_t list_pushes(const Tables *t, const State *s, const Frame *f, const Effect *e,
@@ -138,9 +139,9 @@ cdef inline int32_t list_pushes(const Tables *t, const State *s, const Frame *f,
     """Step 0: whom, or the idol itself; step 1: where the monster f.f goes; step 2: where the idol goes."""
     cdef int32_t n
     if f.step == 1:
-        return put_cells(shoved(t, s, f.f), A_CELL, out, 0)
+        return put_each(shoved(t, s, f.f), A_CELL, out, 0)
     if f.step == 2:                                                         # Crystal Throw
-        return put_cells(linked(t, s, s.idol_at) & ~s.solid & ~(t.camp_mask & ~bit(home(t, s, f.b))), A_CELL, out, 0)
+        return put_each(linked(t, s, s.idol_at) & ~s.solid & ~(t.camp_mask & ~bit(home(t, s, f.b))), A_CELL, out, 0)
     n = list_targets(t, s, f.a, e.kind, e.any, out)
     if s.powers[f.a] & CRYSTAL_THROW and s.idol_by == f.a and f.e >= PUSH_SWAP:   # rule 107
         out[n] = A_CHOICE
@@ -243,7 +244,7 @@ cdef inline int32_t list_any_moves(const Tables *t, const State *s, const Frame 
     """Step 0: any monster that can move 1 hex, water and walls ignored; step 1: where f.f goes (rule 116)."""
     cdef int32_t m, n = 1
     if f.step == 1:
-        return put_cells(reach(t, s, f.f, step_limit(t, s, e, f.f), SWIM | CLIMB), A_CELL, out, 0)
+        return put_each(reach(t, s, f.f, step_limit(t, s, e, f.f), SWIM | CLIMB), A_CELL, out, 0)
     out[0] = A_PASS
     for m in range(3 * t.players):
         if s.at[m] >= 0 and reach(t, s, m, 1, SWIM | CLIMB):
@@ -278,7 +279,7 @@ cdef inline int32_t list_effect(const Tables *t, const State *s, const Frame *f,
     if op == OP_MOVE_ANY:
         return list_any_moves(t, s, f, e, out)
     if op == OP_RECOVER:
-        return put_cells(s.pile[m], A_CARD, out, 0)
+        return put_each(s.pile[m], A_CARD, out, 0)
     if op == OP_ATTACK:
         return list_targets(t, s, m, own_kind(t, s, m), True, out)
     if op == OP_CHOOSE_OWN:                                                 # for whom the next effect is

@@ -4,9 +4,9 @@ Rule numbers and readings (Q1 to Q70, Q71 and up in README.md) are named where t
 implemented. From the ground up: state.pxd (tables, state and frames), moves.pxd (ids of actions and
 outcomes), field.pxd (the board), frames.pxd (the stack), tableau.pxd (energy, cards, slots), idol.pxd,
 march.pxd, attack.pxd, effect_options.pxd and effects.pxd (what an effect allows, what it does),
-instants.pxd, options.pxd (what a decision allows), actions.pxd (what a choice does), set_up.pxd,
-chance.pxd, rounds.pxd, steps.pxd (what goes on by itself), play.pxd (the loop), hidden.pxd (what a seat
-does not see), greedy.pxd (the rule of thumb), soundness.pxd (the invariants).
+instants.pxd, action_options.pxd and options.pxd (what a turn, what any decision allows), actions.pxd (what
+a choice does), set_up.pxd, chance.pxd, rounds.pxd, steps.pxd (what goes on by itself), play.pxd (the
+loop), hidden.pxd (what a seat does not see), greedy.pxd (the rule of thumb), soundness.pxd (the invariants).
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
