@@ -84,7 +84,8 @@ def of_person(session: Session) -> str:
         if best.chance is not None
         else f"you may expect about {figure(session, best)}"
     )
-    return f"by all that you can see {hopes}; the bots keep their own odds to themselves until the game is over"
+    kept = "; the bots keep their own odds to themselves until the game is over" if session.own_moves < 2 else ""
+    return f"by all that you can see {hopes}{kept}"
 
 
 def _expects(session: Session, option: Option) -> str:

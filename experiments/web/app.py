@@ -30,7 +30,7 @@ from experiments.play.session import Session
 from experiments.web import tables as tables_of
 from experiments.web.forms import body_of, fields, session_for, uploaded
 from experiments.web.pages import game_page, start_page
-from experiments.web.tables import Table, Tables, prepared
+from experiments.web.tables import Table, Tables
 
 SECONDS = 10.0  # how long a bot may think about a decision
 HOLD_S = 25.0  # how long a page that waits is kept waiting; servers between may give up after thirty
@@ -129,7 +129,8 @@ def make_app(seconds: float = SECONDS) -> FastAPI:
             text, media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{name}"'}
         )
 
-    def acted(key: str, act: Callable[[Table], None]) -> Response:
+    def acted(key: str, act: Callable[[Table], None], then: Callable[[Table], Response] | None = None) -> Response:
+        """Do what a form asks for, with its table's lock; then show its game, or what `then` answers without."""
         table = tables.find(key)
         if table is None:
             return refusal(FORGOTTEN, status=404)
@@ -139,10 +140,14 @@ def make_app(seconds: float = SECONDS) -> FastAPI:
         except QuandaryError as problem:
             with table.lock:
                 return HTMLResponse(game_page(key, table, str(problem)), status_code=400)
+        if then is not None:
+            return then(table)
         table.wait(tables_of.SHORT_S)
         return RedirectResponse(f"/game/{key}", status_code=303)
 
-    def post(path: str, act: Callable[[Table, dict[str, str]], None]) -> None:
+    def post(
+        path: str, act: Callable[[Table, dict[str, str]], None], then: Callable[[Table], Response] | None = None
+    ) -> None:
         """A form of the game page. Its address without a form, as somebody may keep it, leads to the game."""
 
         @app.get(f"/game/{{key}}/{path}", response_model=None)
@@ -155,7 +160,7 @@ def make_app(seconds: float = SECONDS) -> FastAPI:
         @app.post(f"/game/{{key}}/{path}", response_model=None)
         async def serve_form(request: Request) -> Response:
             given = fields(await body_of(request)) | {k: str(v) for k, v in request.path_params.items()}
-            return await run_in_threadpool(acted, given["key"], lambda table: act(table, given))
+            return await run_in_threadpool(acted, given["key"], lambda table: act(table, given), then)
 
     def move(table: Table, given: dict[str, str]) -> None:
         check_fresh(table, given)
@@ -169,19 +174,21 @@ def make_app(seconds: float = SECONDS) -> FastAPI:
         check_fresh(table, given)
         table.undo()
 
-    def again(table: Table, given: dict[str, str]) -> None:
+    def leave(table: Table, given: dict[str, str]) -> None:
         check_fresh(table, given)
+        table.end_thinking()
+
+    def again(table: Table) -> Response:
+        """At a table of its own: who has pressed it by mistake goes back."""
         old = table.session
-        table.replace(
-            prepared(lambda: Session(old.game, old.seat, old.bots, secrets.randbits(31), seconds=table.seconds))
-        )
+        return opened(lambda: Session(old.game, old.seat, old.bots, secrets.randbits(31), seconds=table.seconds))
 
     post("move/{action}", move)
     post("undo", undo)
     post("hint", hint)
     post("go", lambda table, _: table.go_on())
     post("stop", lambda table, _: table.stop())
-    post("again", again)
+    post("again", leave, again)
     return app
 
 

@@ -2,8 +2,8 @@
 
 A bot thinks in a thread of its own and nobody waits for it: a page that is asked for meanwhile shows
 the table as it stands. A search that a clock can end answers within `seconds`; one that it cannot is
-given up after `PATIENCE` times that. Whoever takes a move back, begins again, or is the longest
-unused game of too many ends the thinking at once.
+given up after `PATIENCE` times that. Whoever takes a move back or begins another game ends the thinking
+at once, and so does being the longest unused game of too many.
 """
 
 from __future__ import annotations
@@ -139,12 +139,6 @@ class Table:
     def stop(self) -> None:
         """End what is being worked out."""
         self.end_thinking()
-
-    def replace(self, session: Session) -> None:
-        """Begin another game at this table."""
-        self.end_thinking()
-        self.session, self.told, self.hint, self.said = session, 0, None, ""
-        self.go_on()
 
     def end_thinking(self) -> None:
         """End the thinking, if any; whatever it still finds is dropped."""

@@ -191,7 +191,9 @@ def ask(position: Position) -> str:
     if doing == "pay":
         flavour = ("", "light ", "dark ")[int(b)] if int(b) < 3 else ""
         need = f", at least 1 of it {flavour.strip()}" if flavour else ""
-        return f"A price of {a} Quiddity{need}: which do you pay with?"
+        entering = t.figures["entering"]
+        price = f"{t.card(entering[-1])} costs" if entering else "A price of"
+        return f"{price} {a} Quiddity{need}: which do you pay with?"
     if t.figures["cause"] is not None:
         return f"{t.shown(t.figures['cause'])}: which one?"
     return "What do you do?"
@@ -369,7 +371,8 @@ def _option(t: _Table, family: str, parts: dict[str, Any]) -> str:
         return f"use the Anchored Spell of {card.name}: {card_text(card).rpartition('anchored, ')[2]}"
     if family == "pay":
         light, dark = parts["light"], parts["dark"]
-        return f"{light} light, {dark} dark, the rest normal Quiddity"
+        spent = {"light": light, "dark": dark, "normal": int(t.frame[1]) - light - dark}
+        return f"{join([f'{n} {flavour}' for flavour, n in spent.items() if n])} Quiddity"
     if family == "lock":
         return f"lock {t.face(name, face)}{_of_card(t, name)}"
     if family == "lock with":

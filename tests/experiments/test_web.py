@@ -293,6 +293,16 @@ def test_the_title_says_what_the_game_waits_for(browser):
     assert re.search("<title>You have (won|lost to seat 1): Pig</title>", page.text)
 
 
+def test_who_begins_again_by_mistake_finds_the_old_game(browser):
+    page = opened(browser, game="pig(goal=100)", seed="5")
+    page = press(browser, Forms(page.text).ending("move")[0])
+    other = press(browser, Forms(page.text).ending("again")[0])
+    assert other.status_code == 200
+    assert other.url.path != page.url.path
+    assert "seed 5;" not in other.text
+    assert browser.get(page.url.path).text == page.text
+
+
 def test_a_move_is_taken_back_only_where_there_is_one(browser):
     page = opened(browser, game="pig(goal=100)", seed="5")
     assert not Forms(page.text).ending("undo")

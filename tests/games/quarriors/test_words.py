@@ -287,6 +287,9 @@ def test_a_summon_that_waits_for_its_price_loses_nobody() -> None:
         "players": [{"active": [ASSISTANT, {"die": "Herald", "face": 3}]}, {"ready": [ASSISTANT]}],
     }
     position = SPEC.make_rules({"edition": "light_vs_dark"}).from_dict(given)
+    asked, _ = play(position, "summon Assistant 4")
+    assert SPEC.ask(asked) == "Assistant of Economics costs 1 Quiddity: which do you pay with?"
+    assert list(SPEC.options(asked).values()) == ["1 normal Quiddity", "1 dark Quiddity"]
     assert told(position, "summon Assistant 4", "pay 0 light 1 dark", "done") == [
         (0, "summoned Assistant of Economics (level 1, 1/2)"),
         (0, "attacked with Assistant of Economics: 1 in all"),
