@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_ext.errors import SavedStateError, SpecError
+from experiments import signals
 from solvers.budget import OVERTIME
 from solvers.specs import Spec
 
@@ -65,9 +66,10 @@ def run(spec: Spec, solver: Any, path: Path) -> None:
 def _put_away(keeper: _Keeper) -> None:
     """Save what an interrupted run has, and say so; what ended it is told by others."""
     try:
-        if keeper.save():
-            so_far = f"stopped after {keeper.solver.iterations:,} iterations, kept in {keeper.path}"
-            print(f"\n{so_far}; the same command goes on with them", file=sys.stderr)
+        with signals.undisturbed():
+            if keeper.save():
+                so_far = f"stopped after {keeper.solver.iterations:,} iterations, kept in {keeper.path}"
+                print(f"\n{so_far}; the same command goes on with them", file=sys.stderr)
     except SavedStateError as error:
         print(f"\nquandary: {error}", file=sys.stderr)
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from engine_ext.errors import ParameterError, ResultsError
+from experiments import signals
 
 _LEAVE_S = 5.0  # time for a worker to end when it is asked to
 
@@ -183,12 +184,13 @@ def _end_with(sentinel: int) -> None:
 
 def _stop(pool: concurrent.futures.ProcessPoolExecutor) -> None:
     """Shut a pool down without waiting for tasks whose results nobody will read."""
-    workers = list((pool._processes or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for worker in workers:
-        worker.terminate()
-    for worker in workers:
-        worker.join(_LEAVE_S)
-        if worker.is_alive():  # it cannot hear
-            worker.kill()
-            worker.join()
+    with signals.undisturbed():
+        workers = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.join(_LEAVE_S)
+            if worker.is_alive():  # it cannot hear
+                worker.kill()
+                worker.join()

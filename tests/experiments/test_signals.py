@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from experiments import cli
+from experiments import cli, signals
 from tests.experiments.command import ENVIRONMENT, ROOT
 
 # One call into compiled code that lets other threads run and looks up for nothing, as a linear program does.
@@ -58,6 +58,68 @@ def test_a_second_signal_ends_it_at_once_and_two_that_come_together_are_one():
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGINT
+
+
+# An optional import in somebody's `try: ... except: ...`, and then work.
+SWALLOWING = """
+import signal, sys, time
+from experiments import signals
+signals.AGAIN_S = 0.3
+with signals.heard() as heard:
+    try:
+        signal.raise_signal(int(sys.argv[1]))
+    except:
+        print("swallowed", flush=True)
+    while True:
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_somebody_swallows_is_sent_again(number):
+    process = subprocess.run(
+        [sys.executable, "-c", SWALLOWING, str(int(number))],
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdout == "swallowed\n"
+    # Nothing catches the KeyboardInterrupt here: Python ends itself by the signal.
+    assert process.returncode == (-number if number == signal.SIGINT else 128 + number)
+
+
+@pytest.mark.parametrize(("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)])
+def test_what_is_put_away_is_put_away_whole(number, raised):
+    steps = []
+
+    def put_away():
+        with signals.undisturbed():
+            with signals.undisturbed():
+                signal.raise_signal(number)
+                steps.append("whole")
+            steps.append("all of it")
+
+    with signals.heard(), pytest.raises(raised):
+        put_away()
+    assert steps == ["whole", "all of it"]
+
+
+def test_a_second_signal_is_heard_at_once():
+    steps = []
+
+    def put_away():
+        with signals.undisturbed():
+            signal.raise_signal(signal.SIGINT)
+            steps.append("once")
+            signal.raise_signal(signal.SIGINT)
+            steps.append("twice")
+
+    with signals.heard(), pytest.raises(KeyboardInterrupt):
+        put_away()
+    assert steps == ["once"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
