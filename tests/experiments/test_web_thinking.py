@@ -62,9 +62,11 @@ def test_a_page_that_waits_shows_the_table_and_looks_again(patient):
 
 
 def test_a_page_that_waits_is_led_on_when_there_is_something_new(patient, monkeypatch):
-    monkeypatch.setattr(tables, "SHORT_S", 0.0)
-    page = begun(patient, game="kuhn", bot="ismcts(simulations=50000)")
+    may_move, think = threading.Event(), Session.think
+    monkeypatch.setattr(Session, "think", lambda session: (may_move.wait(LONG_S), think(session))[1])
+    page = begun(patient, game="kuhn", bot="random")
     onward = re.search(r'content="0; url=(/game/[^"]+)"', page.text).group(1)
+    threading.Timer(0.2, may_move.set).start()
     answer = patient.get(onward, follow_redirects=False)
     assert answer.status_code == 303
     assert answer.headers["location"] == page.url.path
