@@ -27,7 +27,7 @@ from engine_ext.errors import TooLargeError
 _DEPTHS = (4, 6, 9, 13, 19, 28, 42, 63, 94, 141, 211, 316, 474, 711, 1066, 1600)   # where games are looked at, steps
 _GAMES = (2_000, 20_000, 200_000)   # after so many, what they show is looked at
 _MOST_GAMES = max(_GAMES)
-_SECONDS = 4.0
+_SECONDS = 6.0        # for all of it, so that a refusal comes within 10 s
 _ODDS = 1e-3     # that the bound is too high, over all depths and looks together
 
 
@@ -132,7 +132,7 @@ cdef class StateTable:
 
 # ---- how many states there are, at least --------------------------------------------------------
 
-def require_room(Position position not None, most_states, what):
+def require_room(Position position not None, most_states, what, seconds=None):
     """Raise TooLargeError when far more states can be reached from a position than may be kept.
 
     Random games are looked at after the same number of steps. Were there N states to be in, n games
@@ -144,6 +144,7 @@ def require_room(Position position not None, most_states, what):
         position: where games start.
         most_states: what may be kept.
         what: the parameter that says so, with its value, for the message.
+        seconds: how long to play at most; None for six seconds.
     """
     cdef const GameOps *ops = position.ops
     cdef const void *tables = position.tables
@@ -159,15 +160,16 @@ def require_room(Position position not None, most_states, what):
     cdef uint64_t[:, ::1] seen = keys
     cdef int32_t[::1] counts = np.zeros(n_depths, dtype=np.int32)
     began = time.perf_counter()
+    most_s = _SECONDS if seconds is None else min(_SECONDS, seconds)
     rng_seed(&rng, 0)
     for game in range(_MOST_GAMES):
         if not game & 0xFF:
             look_up()
-            if game and time.perf_counter() - began > _SECONDS:
+            if game and time.perf_counter() - began > most_s:
                 break
         if game in _GAMES and _is_settled(position, most_states, what, keys, np.asarray(counts)):
             return
-        if n_depths == len(_DEPTHS) and (game == _GAMES[0] or time.perf_counter() - began > _SECONDS / 4):
+        if n_depths == len(_DEPTHS) and (game == _GAMES[0] or time.perf_counter() - began > most_s / 4):
             # From here on games are played no further than to where fewest of them agree.
             n_depths = _most_spread(keys, np.asarray(counts), game) + 1
         with nogil:

@@ -6,10 +6,12 @@ from hypothesis import strategies as st
 
 import games
 from engine_ext.errors import TooLargeError, UnsuitableGameError
-from solvers import state_table
+from solvers import state_table, value_iteration
+from solvers.contract import Limit
 from solvers.expectimax import ExpectimaxSearcher
 from solvers.specs import make_searcher
 from solvers.state_table import require_room
+from solvers.stopping import stoppable
 from solvers.value_iteration import ValueIterationSearcher
 from tests.reference import exact
 from tests.solvers.random_trees import random_tree
@@ -94,3 +96,107 @@ def test_the_bound_on_states_is_below_their_number():
     require_room(tiny.initial_position(), states, "for the test")
     with pytest.raises(TooLargeError, match="for the test"):
         require_room(tiny.initial_position(), states / 1000, "for the test")
+
+
+# ---- cut short -----------------------------------------------------------------------------------
+
+
+class SlowClock:
+    """Goes on by a step whenever somebody looks."""
+
+    def __init__(self, step_s):
+        self.now_s, self.step_s = 1000.0, step_s
+
+    def perf_counter(self):
+        self.now_s += self.step_s
+        return self.now_s
+
+
+def holds(result, values):
+    """Whether the true values lie within what a result is sure of."""
+    return all(
+        abs(value - true) <= (result.error_bound or 0.0) + 1e-9
+        for value, true in zip(result.values, values, strict=True)
+    )
+
+
+PIG = games.spec("pig").make_rules({"goal": 12})
+TRUE = exact.value_iteration(PIG.initial_position())
+
+
+def test_after_some_sweeps_there_are_bounds_that_hold():
+    """Of the value and of every action's; they narrow, and enough sweeps are all sweeps."""
+    start = PIG.initial_position()
+    errors = []
+    for sweeps in (1, 3, 10, 30):
+        searcher = ValueIterationSearcher(sweeps=sweeps)
+        for position in (start, PIG.from_dict({"scores": [9, 10], "seat": 1, "total": 2})):
+            result = searcher.search(position)
+            true = TRUE[position]
+            assert holds(result, (true, -true))
+            for stats in result.actions:
+                value = TRUE[exact.step(position, stats.action)] * (1 if position.current_player() == 0 else -1)
+                assert stats.bounds[0] - 1e-9 <= value <= stats.bounds[1] + 1e-9
+                assert stats.bounds[0] <= stats.value <= stats.bounds[1]
+            assert result.exact == (result.error_bound is None) == (result.note == "")
+            assert result.reproducible
+        errors.append(searcher.search(start).error_bound)
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] > errors[-1] > 0
+    assert "components" in searcher.search(start).note
+    whole = ValueIterationSearcher(sweeps=10_000).search(start)
+    assert whole.exact
+    assert whole.error_bound is None
+    assert whole.values[0] == pytest.approx(TRUE[start], abs=1e-8)
+
+
+@pytest.mark.parametrize("step_s", [1e-3, 0.02, 0.1, 0.4])
+def test_time_ends_it_with_bounds_that_hold(step_s, monkeypatch):
+    """A second, on machines that differ in how often they look at the clock meanwhile: those that see little of the
+    game do not even know its states. Nothing of a run that was cut short is kept for the next."""
+    clock = SlowClock(step_s)
+    monkeypatch.setattr(value_iteration, "time", clock)
+    start = PIG.initial_position()
+    searcher = ValueIterationSearcher(seconds=1.0)
+    result = searcher.search(start)
+    assert clock.now_s - 1000.0 <= 1.05 + 8 * step_s  # so many looks are bookkeeping
+    assert holds(result, (TRUE[start], -TRUE[start]))
+    assert result.exact == (step_s == 1e-3)
+    if not result.exact:
+        assert result.note.startswith("not solved")
+        assert result.error_bound > 0
+        assert not result.reproducible
+        assert result.action in start.legal_actions()
+        assert searcher.graph is None
+    assert searcher.search(start, limit=Limit(seconds=1e6)).exact
+
+
+@pytest.mark.parametrize("n_players", [2, 3, 4])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_limit_in_nodes_leaves_bounds_that_hold_for_every_seat(n_players, share):
+    """Random trees, which are solved from their ends: as many updates as there are states would solve them."""
+    levels = "0c1c01".replace("1", "1" if n_players == 2 else "2")
+    start = random_tree(5, levels=levels, branching=(4, 4), n_players=n_players, cut=0.1).initial_position()
+    true = exact.expectimax(start)
+    states = ValueIterationSearcher()
+    states.search(start)
+    n_states = states.graph.n_states
+    cut = ValueIterationSearcher().search(start, limit=Limit(nodes=n_states + 1))
+    for result in (ValueIterationSearcher().search(start, limit=Limit(nodes=int(share * n_states))), cut):
+        assert holds(result, true)
+    assert ValueIterationSearcher(sweeps=1).search(start).values == pytest.approx(true, abs=1e-12)
+
+
+def test_progress_is_told_in_words():
+    searcher = ValueIterationSearcher()
+    told = []
+
+    def asked():
+        told.append(searcher.status)
+        return False
+
+    with stoppable(asked):
+        searcher.search(games.spec("pig").make_rules({"goal": 30}).initial_position())
+    assert any("states listed" in each for each in told)
+    assert any("components of" in each for each in told)
+    assert searcher.status == ""
