@@ -32,9 +32,10 @@ from experiments.plots import Curve
 from experiments.ratings import Estimate
 from experiments.seeds import keyed_seed
 from experiments.store import Rows, Store
-from solvers import extraction, induced, specs, tree
+from solvers import extraction, induced, specs
 from solvers.best_response import exploitability
 from solvers.specs import Spec
+from solvers.tree_rules import TreeRules
 
 _SAME = 1e-9  # actions whose exact values differ by less are as good as each other
 _ROUNDING = 1e-13  # what sums of float64 make of 0, at utilities of the size of 1
@@ -186,7 +187,7 @@ def with_budget(text: str, unit: str | None, budget: int) -> Spec:
 @functools.lru_cache(maxsize=4)
 def _tree_rules(game: str) -> Any:
     """The flat tree of a game as a native game, made once in a process."""
-    return tree.TreeRules(solve.extract(solve.source_of(gametext.load(game))))
+    return TreeRules(solve.extract(solve.source_of(gametext.load(game))))
 
 
 # ---- measuring -------------------------------------------------------------------------------

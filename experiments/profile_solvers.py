@@ -43,7 +43,8 @@ from solvers.cfr import CFRSolver
 from solvers.extraction import extract
 from solvers.mccfr import TreeMCCFR
 from solvers.policies import TabularPolicy
-from solvers.tree import FlatTree, TreeRules
+from solvers.tree import FlatTree
+from solvers.tree_rules import TreeRules
 
 CFR_GAMES = {"leduc": "leduc_poker", "kuhn": "kuhn_poker", "liars4": "liars_dice(dice_sides=4)"}
 

@@ -36,11 +36,12 @@ from engine_ext.errors import TooLargeError, UnsuitableGameError
 from engine_ext.position import Position, Rules
 from experiments import checkpoints, gametext, ladder
 from experiments.gametext import Game
-from solvers import extraction, specs, tree
+from solvers import extraction, specs
 from solvers.best_response import expected_values
 from solvers.contract import PolicySolver, SearchResult, prepare, require_root
 from solvers.mccfr import WITHOUT_TREE
 from solvers.specs import Spec
+from solvers.tree_rules import TreeRules
 
 Check = Callable[[extraction.Survey], None]
 
@@ -149,7 +150,7 @@ def _search(
         require_root(searcher, declared, declared.starts_with_chance)
         declared.require_searchable()
         flat = extract(source_of(game), progress, _checker(spec, declared), began)
-        rules: Rules = tree.TreeRules(flat)
+        rules: Rules = TreeRules(flat)
         searcher = specs.make_searcher(spec, rules)
     else:
         rules = declared

@@ -3,7 +3,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine_ext.position import Rules
-from solvers.tree import FlatTree, TreeRules
+from solvers.tree import FlatTree
+from solvers.tree_rules import TreeRules
 
 LOAD_ERRORS: tuple[type[Exception], ...]
 

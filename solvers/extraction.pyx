@@ -37,13 +37,15 @@ from engine_ext.debug cimport QUANDARY_CHECK
 from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_seed
 from solvers.stopping cimport look_up
-from solvers.tree cimport MIXED_SEQUENCES, NO_SEQUENCE, FlatTree, TreeRules, TreeTables, step_key, text_key
+from solvers.tree cimport MIXED_SEQUENCES, NO_SEQUENCE, FlatTree, TreeTables, step_key, text_key
+from solvers.tree_rules cimport TreeRules
 
 import pyspiel
 
 from engine_ext.errors import ParameterError, QuandaryError, TooLargeError, UnsuitableGameError
 from solvers.contract import HIDING, SIMULTANEOUS
-from solvers.tree import TURN_BASED, history_key, openspiel_identity, require_width, take_forced
+from solvers.tree import TURN_BASED, history_key, openspiel_identity, take_forced
+from solvers.tree_rules import require_width
 
 _PACE_NODES = 200_000      # between two looks for signals: a fifth of a second where a step takes a microsecond
 _FREE_NODES = 20_000       # trees up to this size are not worth an estimate

@@ -28,7 +28,7 @@ from solvers.best_response import exploitability
 from solvers.contract import Limit, Searcher
 from solvers.policies import TabularPolicy
 from solvers.specs import make_searcher
-from solvers.tree import TreeRules
+from solvers.tree_rules import TreeRules
 
 Reading = Literal["search", "self_play"]
 

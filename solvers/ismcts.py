@@ -43,7 +43,7 @@ from solvers.info_tree import EDGES_A_NODE, InfoTree
 from solvers.specs import parse_spec
 from solvers.stages import Stage
 from solvers.stopping import look_up
-from solvers.tree import TreeRules
+from solvers.tree_rules import TreeRules
 
 DEFAULT_SIMULATIONS = 1000
 STAGE_SOLVER = "cfr+"

@@ -25,7 +25,8 @@ from libc.string cimport memset
 from engine_ext.game cimport CHANCE, LEGAL_LIMIT, PLAYER_LIMIT, TERMINAL, ops_info_key
 from engine_ext.position cimport Position, Rules
 from engine_ext.rng cimport Rng, rng_below, rng_double, rng_seed_keys
-from solvers.tree cimport FlatTree, TreeRules, TreeTables, tree_child, tree_sample
+from solvers.tree cimport FlatTree, TreeTables, tree_child, tree_sample
+from solvers.tree_rules cimport TreeRules
 
 from engine_ext.errors import LimitError, PositionError, SpecError, UnsuitableGameError
 from engine_ext.rng import Stream

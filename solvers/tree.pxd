@@ -12,8 +12,7 @@ i-th action. Information sets are numbered so that the one a player passes first
 """
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 
-from engine_ext.game cimport GameOps, hash_bytes
-from engine_ext.position cimport Rules
+from engine_ext.game cimport hash_bytes
 from engine_ext.rng cimport Rng, rng_below, rng_combine, rng_double
 
 
@@ -113,6 +112,22 @@ cdef inline int32_t tree_resample(const TreeTables *tree, int32_t infoset, Rng *
     return tree.members[low]
 
 
+cdef inline int32_t find_edge(const TreeTables *t, int32_t node, int32_t action) noexcept nogil:
+    """The edge of a node with this id, or -1. Ids often are 0, 1, 2, ..., which is tried first."""
+    cdef int32_t low = t.first[node], high = low + t.count[node] - 1, middle
+    if 0 <= action <= high - low and t.action[low + action] == action:
+        return low + action
+    while low <= high:
+        middle = (low + high) >> 1
+        if t.action[middle] == action:
+            return middle
+        if t.action[middle] < action:
+            low = middle + 1
+        else:
+            high = middle - 1
+    return -1
+
+
 cdef class FlatTree:
     cdef TreeTables tables           # pointers into `arrays`
     cdef readonly dict arrays        # name -> the numpy array behind the pointer of that name
@@ -137,9 +152,3 @@ cdef class FlatTree:
     cpdef prepare_sampling(self)
     cpdef prepare_members(self)
     cpdef add_views(self, view)
-
-
-cdef class TreeRules(Rules):
-    cdef readonly FlatTree tree
-
-    cdef bint _has_stages(self)

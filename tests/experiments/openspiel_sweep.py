@@ -24,6 +24,7 @@ from solvers import specs
 from solvers.best_response import expected_values, nash_conv
 from solvers.cfr import CFRSolver
 from solvers.linear_program import SequenceFormSolver
+from solvers.tree_rules import TreeRules
 
 MAX_BYTES = 3 << 30  # address space of a child
 MAX_NODES = 300_000  # of a tree, so that a child is done in a minute
@@ -145,7 +146,7 @@ def compare(tree) -> dict:
         return pairs
     if not tree.hidden_information:
         plain = best_play(tree.reopened(), tree.n_players)
-        rules = tree.as_rules()
+        rules = TreeRules(tree)
         for name in ("expectimax", "value_iteration"):
             result = specs.make_searcher(name, rules).search(rules.initial_position(), seed=0)
             pairs[name] = [list(result.values), plain]

@@ -19,6 +19,7 @@ from solvers.info_tree import logarithms
 from solvers.ismcts import IsmctsSearcher, SmoothUctSearcher
 from solvers.specs import make_searcher
 from solvers.tree import FlatTree
+from solvers.tree_rules import TreeRules
 from tests.conformance.instances import game_strings, rules_of
 from tests.reference import exact, information_sets
 
@@ -421,7 +422,7 @@ def test_time_is_kept_for_the_solution_of_a_stage(monkeypatch):
 def test_refusals_name_the_property(leduc, tmp_path):
     position = first_decision(leduc)
     as_game("quandary_kuhn").tree.save(tmp_path / "kuhn")
-    loaded = FlatTree.load(tmp_path / "kuhn").as_rules()
+    loaded = TreeRules(FlatTree.load(tmp_path / "kuhn"))
     with pytest.raises(UnsuitableGameError, match="a tree from a file has no game to ask"):
         IsmctsSearcher(observer="single").search(first_decision(loaded), seed=1)
     with pytest.raises(UnsuitableGameError, match="rule of thumb"):

@@ -1,4 +1,4 @@
-"""solvers/tree.pyx: flat trees hold the whole game, and TreeRules plays it."""
+"""solvers/tree.pyx and tree_rules.pyx: flat trees hold the whole game, and TreeRules plays it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from solvers.extraction import as_game, declared_rules, estimate_size, extract, 
 from solvers.linear_program import SequenceFormSolver
 from solvers.mccfr import TreeMCCFR
 from solvers.policies import TabularPolicy
-from solvers.tree import FlatTree, TreeRules
+from solvers.tree import FlatTree
+from solvers.tree_rules import TreeRules
 
 SMALL = [
     "kuhn_poker",
@@ -190,7 +191,7 @@ def test_merging_equal_states_changes_no_value(merge):
     assert expected_values(TabularPolicy.uniform(graph)) == pytest.approx(
         expected_values(TabularPolicy.uniform(tree)), abs=1e-12
     )
-    steps, _ = graph.as_rules().initial_position().playouts(200, Stream(1))
+    steps, _ = TreeRules(graph).initial_position().playouts(200, Stream(1))
     assert 200 < steps <= 200 * 9
     assert FlatTree.__reduce__(graph)[0](*FlatTree.__reduce__(graph)[1]).digest == graph.digest
 
