@@ -1,6 +1,6 @@
 """`python -m experiments` is the `quandary` command."""
 
-from experiments.cli import main
+from experiments.start import main
 
 if __name__ == "__main__":
     main()

@@ -69,7 +69,7 @@ def _put_away(keeper: _Keeper) -> None:
         with signals.undisturbed():
             if keeper.save():
                 so_far = f"stopped after {keeper.solver.iterations:,} iterations, kept in {keeper.path}"
-                print(f"\n{so_far}; the same command goes on with them", file=sys.stderr)
+                signals.tell(f"{so_far}; the same command goes on with them")
     except SavedStateError as error:
         print(f"\nquandary: {error}", file=sys.stderr)
 

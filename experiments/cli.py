@@ -1,8 +1,8 @@
 """The `quandary` command.
 
-Bad input is one line on the standard error and exit code 2; an interruption exits with 130, a
-closed pipe with 141, both without a word. Results go to the standard output, everything else to
-the standard error.
+Bad input is one line on the standard error and exit code 2; an interruption is one line and exit code 130
+(Ctrl-C) or 143 (SIGTERM), a closed pipe 141 without a word. Results go to the standard output, everything
+else to the standard error.
 """
 
 from __future__ import annotations
@@ -47,10 +47,16 @@ def _exit_code(arguments: list[str] | None) -> int:
             code = _invoke(arguments)
             sys.stdout.flush()
         except KeyboardInterrupt:
-            return INTERRUPTED
+            code = INTERRUPTED
+        except SystemExit as ended:
+            if ended.code != TERMINATED:
+                raise
+            code = TERMINATED
         except Exception as error:
             # A signal raises wherever the program is; foreign code may have made another error of it.
-            return 128 + heard.received if heard.received is not None else _explained(error)
+            code = 128 + heard.received if heard.received is not None else _explained(error)
+        if code in (INTERRUPTED, TERMINATED):
+            signals.tell("quandary: interrupted")
         return code
 
 
@@ -123,7 +129,9 @@ def _kept(folder_hint: str) -> Iterator[None]:
         yield
     except (KeyboardInterrupt, SystemExit) as ended:
         if isinstance(ended, KeyboardInterrupt) or ended.code == TERMINATED:
-            print(f"\ninterrupted; everything finished is kept. {folder_hint}", file=sys.stderr)
+            from experiments import signals
+
+            signals.tell(f"interrupted; everything finished is kept. {folder_hint}")
         raise
 
 

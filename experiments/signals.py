@@ -15,6 +15,7 @@ import contextlib
 import os
 import select
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -91,6 +92,24 @@ class Signals:
         os._exit(128 + (number or signal.SIGTERM))
 
 
+class _Told:
+    """Whether somebody has said why the command ends."""
+
+    def __init__(self) -> None:
+        self.done = False
+
+
+_told = _Told()
+
+
+def tell(text: str) -> None:
+    """Say on the standard error what has become of the work that a signal ends, in a line of its own; or, where
+    somebody has, nothing."""
+    if not _told.done:
+        _told.done = True
+        print(f"\n{text}", file=sys.stderr, flush=True)
+
+
 class _Undisturbed:
     """What `undisturbed` keeps: how many are open in the main thread, and a signal that waits for their end."""
 
@@ -127,6 +146,7 @@ def heard() -> Iterator[Signals]:
     A signal that is ignored (a shell's background jobs ignore SIGINT) stays ignored. Outside the main
     thread nothing changes.
     """
+    _told.done = False
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signals = Signals(reader, writer)

@@ -136,7 +136,31 @@ def test_an_error_that_foreign_code_makes_of_a_signal_is_no_error(monkeypatch, c
     with pytest.raises(SystemExit) as ended:
         cli.main(["games"])
     assert ended.value.code == 128 + number
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == ("", "\nquandary: interrupted\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("module", "says"),
+    [
+        ("typer", "quandary: interrupted while it was starting; nothing was done"),
+        ("pyspiel", "quandary: interrupted"),
+        ("scipy", "quandary: interrupted"),
+    ],
+)
+def test_a_signal_while_something_is_loaded_is_one_line(module, says, number, tmp_path):
+    """In place of the module another one, which signals as soon as it is imported."""
+    (tmp_path / f"{module}.py").write_text(f"import signal, time\nsignal.raise_signal({int(number)})\ntime.sleep(60)\n")
+    process = subprocess.run(
+        [sys.executable, "-m", "experiments", "solve", "pig", "--solver", "mcts"],
+        cwd=ROOT,
+        env={**ENVIRONMENT, "PYTHONPATH": f"{tmp_path}:{ENVIRONMENT['PYTHONPATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert (process.returncode, process.stdout, process.stderr) == (128 + number, "", f"\n{says}\n")
 
 
 def test_handlers_are_put_back(monkeypatch):
