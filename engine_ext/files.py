@@ -5,18 +5,29 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # not a Unix: what a kill leaves stays
+    fcntl = None  # type: ignore[assignment]
+
+_TOKEN_BYTES = 6
+_SUFFIX = ".part"
 
 
 @contextlib.contextmanager
 def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     """A file to write to; what is at `path` is replaced at the end, once all has reached the disk.
 
-    A crash, a kill or a full disk leaves the old file or the new one, never half of one. (After a kill a
-    hidden file with the beginning of the new one may stay beside it.) Links are followed.
+    A crash, a kill or a full disk leaves the old file or the new one, never half of one. Links are followed.
+    After a kill a hidden file with the beginning of the new one stays beside it; the next one who writes to
+    the same path removes it. Those that somebody is still writing to are locked, and stay.
 
     Raises:
         OSError: the folder or the file cannot be written to, or `path` is no ordinary file.
@@ -28,19 +39,84 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
         raise OSError(errno.EINVAL, "Not an ordinary file", str(path))
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+    _remove_left_over(target)
+    beside, handle = _begun(target)
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
+        with _kept_locked(handle):
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(beside)
         raise
     _sync_folder(target.parent)
+
+
+def _begun(target: Path) -> tuple[Path, int]:
+    """A new file beside the target, open and locked until it is closed."""
+    while True:
+        beside = target.with_name(f"{_prefix(target)}{secrets.token_hex(_TOKEN_BYTES)}{_SUFFIX}")
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        # Before it is locked somebody may take it for left over; then another one is begun.
+        if _lock(handle) is not False and beside.exists():
+            return beside, handle
+        os.close(handle)
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name[:100]}."
+
+
+def _remove_left_over(target: Path) -> None:
+    """Remove what writers to this path have left that are no more."""
+    if fcntl is None:
+        return
+    prefix = _prefix(target)
+    with contextlib.suppress(OSError):
+        for name in os.listdir(target.parent):
+            token = name.removeprefix(prefix).removesuffix(_SUFFIX)
+            if name != f"{prefix}{token}{_SUFFIX}" or not re.fullmatch(f"[0-9a-f]{{{2 * _TOKEN_BYTES}}}", token):
+                continue
+            with contextlib.suppress(OSError):
+                handle = os.open(target.with_name(name), os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                try:
+                    if stat.S_ISREG(os.fstat(handle).st_mode) and _lock(handle):
+                        os.unlink(target.with_name(name))
+                finally:
+                    os.close(handle)
+
+
+def _lock(handle: int) -> bool | None:
+    """Lock an open file for as long as it is open: whoever has it ends, however that comes about, the lock ends, too.
+
+    Returns:
+        False where somebody else has it locked; None where there are no locks, and so nothing is ever removed.
+    """
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return None
+    return True
+
+
+@contextlib.contextmanager
+def _kept_locked(handle: int) -> Iterator[None]:
+    """Keep a file locked that is closed meanwhile."""
+    if fcntl is None:
+        yield
+        return
+    second = os.dup(handle)
+    try:
+        yield
+    finally:
+        os.close(second)
 
 
 def _sync_folder(folder: Path) -> None:

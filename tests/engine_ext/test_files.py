@@ -142,3 +142,61 @@ def test_links_are_followed(tmp_path):
         file.write(b"new")
     assert link.is_symlink()
     assert there.read_bytes() == b"new"
+
+
+def hidden(folder):
+    return sorted(path for path in folder.iterdir() if path.name.startswith("."))
+
+
+def begun_writer(path):
+    """A process that has written half of a file."""
+    process = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "half\n"
+    return process
+
+
+def test_what_a_kill_has_left_goes_when_the_same_path_is_written_next(tmp_path):
+    """What somebody is still writing stays, as does whatever only looks like it, and what belongs to other paths."""
+    path = tmp_path / "file"
+    killed = begun_writer(path)
+    killed.kill()
+    killed.wait()
+    left = hidden(tmp_path)
+    assert len(left) == 1
+    living = begun_writer(path)  # which has removed it
+    try:
+        mine = [each for each in hidden(tmp_path) if each not in left]
+        assert hidden(tmp_path) == mine
+        others = [".file.part", ".file.0123456789ab", ".file.0123456789xy.part", ".other.0123456789ab.part"]
+        for name in others:
+            (tmp_path / name).write_bytes(b"mine")
+        (tmp_path / ".file.00112233aabb.part").mkdir()
+        (tmp_path / ".file.00112233aacc.part").symlink_to(tmp_path / others[0])
+        with whole_file(path) as file:
+            file.write(b"new")
+        assert path.read_bytes() == b"new"
+        stays = {*others, mine[0].name, ".file.00112233aabb.part", ".file.00112233aacc.part"}
+        assert {each.name for each in hidden(tmp_path)} == stays
+    finally:
+        living.kill()
+        living.wait()
+    with whole_file(path) as file:
+        file.write(b"newer")
+    assert mine[0] not in hidden(tmp_path)
+    assert path.read_bytes() == b"newer"
+
+
+def test_without_locks_nothing_is_taken_for_left_over(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    left = tmp_path / ".file.00112233aabb.part"
+    left.write_bytes(b"half")
+
+    def unsupported(handle, how):
+        raise OSError(errno.EOPNOTSUPP, "no locks here")
+
+    monkeypatch.setattr("fcntl.flock", unsupported)
+    with whole_file(path) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"new"
+    assert hidden(tmp_path) == [left]
