@@ -3,7 +3,8 @@
 Both unwind the stack, so that whoever holds something puts it away: workers are stopped, a checkpoint is
 written. Three things could come between, and none may. Foreign code turns the exception into one of its
 own: `received` tells. Foreign code swallows it (an `except:` around an optional import does, and so does
-whatever runs while an object is collected): the signal is sent again until the command ends. Compiled code
+whatever runs while an object is collected): the signal is sent again until the command ends, or until whoever
+caught the exception on purpose and goes on says so by `answered`. Compiled code
 does not look up: where the main thread has not heard a signal after `GRACE_S`, or another comes while it
 does not, the process ends at once. A thread sees to the last two. Files are written so that they are whole
 even then.
@@ -32,7 +33,7 @@ class Signals:
     """What `heard` gives.
 
     Attributes:
-        received: number of the signal that was heard last; None before any.
+        received: number of the signal that was heard last and still has to end the command; None before any.
     """
 
     def __init__(self, reader: int, writer: int) -> None:
@@ -139,6 +140,15 @@ def undisturbed() -> Iterator[None]:
             Signals.unwind(number)
 
 
+_listeners: list[Signals] = []
+
+
+def answered() -> None:
+    """The signal that was heard last was meant for one step alone, which has ended; the command goes on."""
+    for listener in _listeners:
+        listener.received = None
+
+
 @contextlib.contextmanager
 def heard() -> Iterator[Signals]:
     """SIGINT and SIGTERM raise KeyboardInterrupt and SystemExit(143) inside, whatever runs.
@@ -162,9 +172,11 @@ def heard() -> Iterator[Signals]:
     told = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     watcher = threading.Thread(target=signals.watch, daemon=True)
     watcher.start()
+    _listeners.append(signals)
     try:
         yield signals
     finally:
+        _listeners.remove(signals)
         for number, handler in before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(told)

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine_ext.errors import ParameterError, QuandaryError
-from experiments import gametext, ladder
+from experiments import gametext, ladder, signals
 from experiments.play import odds, saving
 from experiments.play.session import Choice, Option, Session
 from games.words import NOBODY, Line
@@ -196,6 +196,7 @@ class Screen:
         except KeyboardInterrupt:
             if not self.session.undo():
                 raise
+            signals.answered()
             self._say("Stopped: your move is taken back. Ctrl-C once more leaves.")
             self._look("")
             return
@@ -353,6 +354,7 @@ class Screen:
             with self._thinking():
                 name, options = self.session.hint()
         except KeyboardInterrupt:
+            signals.answered()
             self._say("Stopped.")
             return
         numbers = {choice.action: number for number, choice in enumerate(self.session.choices(), 1)}

@@ -91,6 +91,16 @@ def test_a_signal_that_somebody_swallows_is_sent_again(number):
     assert process.returncode == (-number if number == signal.SIGINT else 128 + number)
 
 
+def test_a_signal_that_was_meant_for_one_step_is_not_sent_again(monkeypatch):
+    monkeypatch.setattr(signals, "AGAIN_S", 0.05)
+    with signals.heard() as heard:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        signals.answered()
+        assert heard.received is None
+        time.sleep(0.5)  # ten times as long
+
+
 @pytest.mark.parametrize(("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)])
 def test_what_is_put_away_is_put_away_whole(number, raised):
     steps = []
