@@ -24,8 +24,9 @@ from experiments.play import odds, saving
 from experiments.play.session import Choice, Option, Session
 from games.words import NOBODY, Line
 
+NARROWED = 20  # choices that are listed where a line fits several
 HELP = """\
-a number, or the name of an action   make that move
+a number, or words of an action   make that move; words of several list those
 hint          the odds of every action, as a bot sees them
 why           how the bot saw its last decision
 about NAME    what a card, a piece or a field is; about alone lists the names
@@ -338,13 +339,22 @@ class Screen:
                 if len(found) == 1:
                     return found[0].action
                 if found:
-                    names = "; ".join(of(choice) for choice in found[:4])
-                    more = f" and {len(found) - 4} more" if len(found) > 4 else ""
-                    self.console.print(f"That could be: {names}{more}.", style="yellow", markup=False)
+                    self._narrow(found, choices)
                     return None
         shown = line if len(line) <= 60 else f"{line[:60]}…"
         self.console.print(f"{shown!r} is no action and no command; help lists them.", style="yellow", markup=False)
         return None
+
+    def _narrow(self, found: list[Choice], choices: list[Choice]) -> None:
+        """A line that several choices have in common: those, with their numbers in the whole menu."""
+        self._say("That could be:")
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for choice in found[:NARROWED]:
+            number = choices.index(choice) + 1
+            table.add_row(self._entry(number, len(str(len(choices))), ""), Text(choice.words))
+        self.console.print(table)
+        if len(found) > NARROWED:
+            self._say(f"and {len(found) - NARROWED} more.")
 
     def _help(self, _: str) -> None:
         self.console.print(HELP, markup=False)

@@ -48,7 +48,9 @@ def test_a_name_no_file_can_have_is_refused(name):
 def test_a_part_of_several_names_is_asked_about():
     session = Session(gametext.load("pentaquest(scenario=duel)"), 0, ["random"], 1)
     shown, screen = typed(session, "keep")
-    assert "That could be: reroll, keep none" in shown
+    listed = shown.rpartition("That could be:")[2]
+    menu = {f"{k} {choice.words}" for k, choice in enumerate(screen.session.choices(), 1) if "keep" in choice.name}
+    assert {" ".join(line.split()) for line in listed.splitlines() if line.strip()} == menu
     assert all(event.seat == CHANCE for event in screen.session.events)
 
 
