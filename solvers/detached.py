@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -25,20 +26,23 @@ _LOOK_S = 0.1
 _START = "import sys; sys.path[:] = sys.argv[1:]; from solvers.detached import _serve; _serve()"
 
 
-def call_detached(function: Callable[..., Any], *arguments: Any) -> Any:
+def call_detached(function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Any:
     """`function(*arguments)`, worked out by another process; what it raises is raised here.
 
     Args:
         function: of a module's top level; it, its arguments and its result can be pickled.
+        seconds: how long to wait, the start of the process included; None: for ever.
 
     Raises:
         RuntimeError: the process ended without a result (killed, or out of memory).
+        TimeoutError: it was not done in time, and has been ended.
     """
+    deadline = None if seconds is None else time.monotonic() + seconds
     request = pickle.dumps((os.getpid(), function.__module__, function.__qualname__, arguments))
     command = [sys.executable, "-c", _START, *(path for path in sys.path if path), os.getcwd()]
     worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        answer = _answer(worker, request)
+        answer = _answer(worker, request, deadline)
     except BaseException:
         worker.kill()
         worker.wait()
@@ -51,17 +55,20 @@ def call_detached(function: Callable[..., Any], *arguments: Any) -> Any:
     return result
 
 
-def _answer(worker: subprocess.Popen[bytes], request: bytes) -> bytes:
+def _answer(worker: subprocess.Popen[bytes], request: bytes, deadline: float | None) -> bytes:
     """All that the worker writes until it ends; whoever waits may be ended meanwhile."""
     # A pipe holds little and the worker starts slowly, and `communicate` drops what it could not write before its
     # timeout; so another thread writes.
     pipe, worker.stdin = worker.stdin, None
     threading.Thread(target=_feed, args=(pipe, request), daemon=True).start()
     while True:
+        left_s = _LOOK_S if deadline is None else max(0.0, deadline - time.monotonic())
         try:
-            return worker.communicate(timeout=_LOOK_S)[0]
+            return worker.communicate(timeout=min(_LOOK_S, left_s))[0]
         except subprocess.TimeoutExpired:
             look_up()
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError("the process was not done in time") from None
 
 
 def _feed(pipe: Any, request: bytes) -> None:

@@ -107,7 +107,7 @@ class SequenceFormSolver:
             matrix = payoff[player] if player == 0 else payoff[player].T.tocsr()
             matrix = matrix[sides[player].slots][:, sides[rival].slots]
             left_s = None if seconds is None else max(0.01, seconds - (time.perf_counter() - began))
-            value, plan = _solve(matrix, sides[player], sides[rival], self.tree.name, left_s)
+            value, plan = _solve(matrix, sides[player], sides[rival], self.tree.name.removesuffix("()"), left_s)
             values.append(value)
             sides[player].to_policy(plan, probabilities)
         self.value = (values[0] - values[1]) / 2
@@ -190,11 +190,13 @@ def _solve(
             **({} if seconds is None else {"time_limit": seconds}),
         },
     }
-    # HiGHS hears no signals, and a large program may take hours.
+    # HiGHS hears no signals, and a large program may take hours; nor does it look at the clock in every step.
     try:
         optimum, status, message = (
-            call_detached(_optimum, program) if payoff.nnz > _QUICK_ENTRIES else _optimum(program)
+            call_detached(_optimum, program, seconds=seconds) if payoff.nnz > _QUICK_ENTRIES else _optimum(program)
         )
+    except TimeoutError:
+        optimum, status, message = None, _LIMIT_REACHED, ""
     except RuntimeError as error:
         raise TooLargeError(f"{name}: HiGHS found no end, most likely for want of memory: {error}") from error
     if status == _LIMIT_REACHED and seconds is not None:

@@ -69,3 +69,11 @@ def linger(path: str) -> None:
     """Say who works, and never come to an end."""
     Path(path).write_text(f"{os.getpid()}.")
     time.sleep(600)
+
+
+def test_time_ends_it():
+    """The process would sleep for an hour; it is ended, and the caller goes on."""
+    with pytest.raises(TimeoutError):
+        call_detached(time.sleep, 3600, seconds=0.5)
+    assert not children()
+    assert call_detached(math.factorial, 5, seconds=600.0) == 120
