@@ -1,27 +1,17 @@
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from engine_ext.position import Rules
+from solvers.declared import DeclaredRules as DeclaredRules
+from solvers.declared import declared_rules as declared_rules
+from solvers.game_source import LOAD_ERRORS as LOAD_ERRORS
+from solvers.game_source import Survey as Survey
+from solvers.game_source import native_name as native_name
 from solvers.tree import FlatTree
 from solvers.tree_rules import TreeRules
+from solvers.tree_size import SizeEstimate as SizeEstimate
+from solvers.tree_size import default_max_nodes as default_max_nodes
+from solvers.tree_views import prepare_views as prepare_views
 
-LOAD_ERRORS: tuple[type[Exception], ...]
-
-@dataclass(frozen=True)
-class SizeEstimate:
-    nodes: float
-    low: float
-    high: float
-    log10_nodes: float
-    probes: int
-    depth: int
-    bytes: float
-    seconds: float
-    whole: bool = True
-
-def default_max_nodes(n_players: int = 2) -> int: ...
-def native_name(rules: Rules) -> str: ...
 def estimate_size(source: Any, *, probes: int = 1000, depth: int | None = None, seed: int = 0) -> SizeEstimate: ...
 def extract(
     source: Any,
@@ -34,29 +24,5 @@ def extract(
     check: Callable[[Survey], None] | None = None,
     began: float | None = None,
 ) -> FlatTree: ...
-def prepare_views(tree: FlatTree) -> None: ...
-
-@dataclass
-class Survey:
-    games: int = 0
-    longest: int = 0
-    most_legal: int = 0
-    most_outcomes: int = 0
-    zero_sum: bool = True
-    recalls: bool = True
-    stages: bool = False
-    walked: bool = False
-
-class DeclaredRules(TreeRules):
-    survey: Survey
-    zero_sum: bool
-    perfect_recall: bool
-    abilities: tuple[str, ...]
-    secrecy: str
-    starts_with_chance: bool
-    def require_searchable(self) -> None: ...
-    def learn(self, found: Survey) -> None: ...
-    def instead(self, advice: str) -> str: ...
-
-def declared_rules(source: Any, began: float | None = None) -> Rules: ...
+def native_steps(source: Any, position: Any, builder: Any) -> Any: ...
 def as_game(source: Any, **options: Any) -> TreeRules: ...

@@ -11,7 +11,7 @@ import pytest
 import games
 from engine_ext.errors import QuandaryError, TooLargeError, UnsuitableGameError
 from experiments import gametext, solve
-from solvers import extraction
+from solvers import declared, extraction, game_source
 
 SOLVERS = (
     "cfr(iterations=1)",
@@ -30,8 +30,9 @@ KINDS = ("nfg_game", "add_noise", "2048", "deep_sea", "mfg_crowd_modelling", "ma
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(extraction, "default_max_nodes", lambda n_players=2: 100_000)
-    monkeypatch.setattr(extraction, "_PROBE_SECONDS", 0.5)
+    for module in (declared, extraction):
+        monkeypatch.setattr(module, "default_max_nodes", lambda n_players=2: 100_000)
+    monkeypatch.setattr(game_source, "PROBE_SECONDS", 0.5)
 
 
 def refusal(name: str, solver: str) -> str | None:

@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 import games
 from engine_ext.errors import ParameterError, PositionError, SavedStateError, TooLargeError, UnsuitableGameError
 from engine_ext.rng import Stream
-from solvers import extraction
+from solvers import declared, extraction, game_source, openspiel_walk
 from solvers.best_response import backward_induction, best_response, expected_values
 from solvers.cfr import CFRSolver
 from solvers.extraction import as_game, declared_rules, estimate_size, extract, prepare_views
@@ -254,7 +254,8 @@ def test_a_refusal_comes_within_ten_seconds_however_slow_the_machine(step_s, wai
     """Ten seconds from when somebody began to wait. A game of chess has hundreds of moves: on the slower ones
     not one probe comes to its end, and the estimate says so."""
     clock = SlowClock(step_s)
-    monkeypatch.setattr(extraction, "time", clock)
+    for module in (declared, extraction, game_source, openspiel_walk):
+        monkeypatch.setattr(module, "time", clock)
     began = clock.now_s
     clock.now_s += waited_s
     rules = declared_rules("chess", began)

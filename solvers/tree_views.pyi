@@ -1,0 +1,3 @@
+from solvers.tree import FlatTree
+
+def prepare_views(tree: FlatTree) -> None: ...
