@@ -289,7 +289,7 @@ def require_abilities(
             if not _has(rules, ability):
                 raise UnsuitableGameError(
                     f"{solver}: {key}={value} needs a game with {ABILITIES[ability]}, and {rules.name} has none; "
-                    f"leave {key} out"
+                    f"{advised(rules, f'leave {key} out')}"
                 )
 
 

@@ -42,7 +42,7 @@ from solvers.memo cimport Memo
 from solvers.stopping cimport look_up
 
 from engine_ext.errors import SpecError, UnsuitableGameError
-from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec, require_open
+from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec, advised, require_open
 from solvers.state_table import require_room
 
 cdef enum:
@@ -450,7 +450,7 @@ def check(Rules rules, parameters):
     if depth is not None and rules.ops.estimate == NULL and survey is not None and survey.longest > depth:
         raise UnsuitableGameError(
             f"expectimax: depth={depth} needs a game with an estimate, and {rules.name} has none; its games go on for "
-            f"{survey.longest} steps and more. Leave the depth out to solve it whole")
+            f"{survey.longest} steps and more; {advised(rules, 'leave the depth out to solve it whole')}")
 
 
 def _check_whole(Rules rules):

@@ -122,9 +122,11 @@ class Source:
         self.n_players = ops.n_players
         if self.depth is None:
             if ops.flags & CYCLIC and self.whole:
+                who = "ismcts plays it" if position.rules.hidden_information else (
+                    "value_iteration solves it, mcts plays it")
                 raise UnsuitableGameError(
-                    f"{self.name}: a state may come again in one game, so its tree has no end; give a depth, or use "
-                    f"value_iteration")
+                    f"{self.name}: a state may come again in one game, so its tree has no end unless it is cut at a "
+                    f"depth; {who}, and mccfr_os samples it without a tree")
         elif not 1 <= self.depth < 2**30:
             raise ParameterError(f"depth is {self.depth}, it must be at least 1")
         elif ops.estimate == NULL:
@@ -205,6 +207,11 @@ class Source:
 
     def elsewhere(self):
         """Who plays a game of OpenSpiel's that has no tree."""
+        if self.simultaneous and self.observe:
+            return "OpenSpiel's own solvers cannot take it either, since it offers no information-state strings"
+        if self.simultaneous:
+            return ("OpenSpiel's own outcome sampling (pyspiel.OutcomeSamplingMCCFRSolver on its "
+                    "pyspiel.convert_to_turn_based) works without a tree")
         bot = "pyspiel.ISMCTSBot, where the game can resample" if self.hidden else "pyspiel.MCTSBot"
         return f"OpenSpiel's own searchers ({bot}) work without a tree"
 
