@@ -6,5 +6,5 @@ from engine_ext.rng cimport Rng
 from games.pentaquest.rules cimport Tables
 
 cdef int32_t suggest(const void *tables, const void *state, Rng *rng) noexcept nogil
-cdef void estimate_running(const void *tables, const void *state, double *out) noexcept nogil
+cdef void estimate_alone(const void *tables, const void *state, double *out) noexcept nogil
 cdef object judge_cards(Tables *t)

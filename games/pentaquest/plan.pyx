@@ -1,4 +1,4 @@
-"""The greedy policy of Pentaquest, exact within the turn, and an estimate of a position.
+"""The greedy policy of Pentaquest, exact within the turn, and the estimate of a position alone.
 
 The turn. Its result is a beaten card or none. A result is worth
 
@@ -18,15 +18,16 @@ three of each of add, sub, addsub and mirror, N_STOCKS in all) and each roll, th
 price of changes that beat it. So the policy looks up to three cards of each symbol ahead (two of
 reroll); of more it learns as it uses them.
 """
-from libc.math cimport exp, fabs, sqrt
+from libc.math cimport exp
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from engine_ext.dice cimport packed_count, roll_keeper_id
 from engine_ext.rng cimport Rng
+from games.pentaquest.dice cimport best_kept, expect
 from games.pentaquest.rules cimport (
-    ADD, ADDSUB, AGAIN, BEAT, CARD_LIMIT, CHANGE, DISCARDED, DRAW, FIRST_ROLL, FORFEIT, GIVE, KEEP, MIRROR,
-    N_DICE, N_KEEPERS, N_ROLLS, N_SYMBOLS, PASS, REROLL, ROLL, SEAT_LIMIT, SUB, State, Tables, army_count,
+    ADD, ADDSUB, AGAIN, BEAT, CARD_LIMIT, CHANGE, DRAW, FIRST_ROLL, FORFEIT, GIVE, KEEP, MIRROR,
+    N_DICE, N_KEEPERS, N_ROLLS, N_SYMBOLS, NO_KEEPER, PASS, REROLL, SUB, State, Tables, army_count,
     army_size, heads, lowest, usable_changes,
 )
 
@@ -53,45 +54,7 @@ cdef double DREAD = 0.3        # share of the stake that follows the chance to s
 cdef double RISK = 0.25        # of losing later, with no army
 cdef double SAFETY = 0.7       # by which each army card lowers it, exponent
 cdef double RESCUE = 0.6       # likewise for the running turn
-
-# Between two: what the end looks like from the beginning of a turn. Weights of the terms of a seat's score, at KNOTS
-# cards left and linear between them; the softmax of the scores are the chances to win. Found by
-#   python -m games.pentaquest.fit --games 30000
-# The log loss on games held out is 0.195, where even chances have 0.693.
-cdef enum:
-    N_KNOTS = 6
-    N_TERMS = 8
-cdef double[N_KNOTS] KNOTS = [1, 6, 14, 24, 33, 42]
-cdef double[N_TERMS][N_KNOTS] OUTLOOK = [
-    [5.706, 4.363, 3.277, 2.397, 1.705, 0.897],  # a point that comes if nobody fails any more
-    [0.862, 0.711, 0.613, 0.511, 0.498, 0.621],  # an army card
-    [-1.080, -0.722, -0.522, -0.423, -0.434, -0.336],  # a turn to come
-    [-1.348, -0.774, -0.399, -0.420, -0.148, -0.026],  # exp(-army / 2)
-    [-1.278, -0.778, -0.533, -0.140, -0.577, 0.125],  # exp(-3 army / 2)
-    [0.203, 0.380, 0.297, 0.256, 0.153, 0.159],  # being next
-    [1.310, 0.493, 0.316, 0.212, 0.360, 0.410],  # being next: of the easiest card that lies there, its ease
-    [0.029, 0.030, 0.100, 0.097, 0.258, -0.028],  # and of the second
-]
-cdef double FEW = 0.8          # likewise: the exponent by army card
-cdef double MISSES = 1.2       # points that an empty army misses in the end
-cdef double FAVOUR = 0.03      # points that a card of the army is worth beyond its own
-
-# With more seats, and for the original scoring; fitted to the outcome of greedy play, TEMPO and AIM between two on
-# 16,800 games from 320 positions, the rest on 300 games each with 2, 3, 4 and 6 seats.
-cdef double TEMPO = 0.16       # points that being on turn is worth; less down the turn order, none to the last seat
-cdef double QUEUE = 0.7        # more of them where more than two sit, by 1 - 2 / seats
-cdef double AIM = 0.6          # by the chance that the turn beats a card
 cdef double UNROLLED = 0.5     # the chance that a turn beats a card, before its dice are rolled
-cdef double TIE_BREAK = 0.24   # by army card
-cdef double SPREAD = 0.2       # of the final lead, by the root of the cards left, shared by the seats
-cdef double DOUBT = 0.2        # and what is left of it to the end
-cdef double LOSSES = 3.0       # more of it where armies shrink again (original)
-
-# One more or one less die of a face, as keepers; NO_KEEPER where there is none.
-cdef enum:
-    NO_KEEPER = 65535
-cdef uint16_t[N_KEEPERS][6] _MORE
-cdef uint16_t[N_KEEPERS][6] _LESS
 
 
 ctypedef struct Stakes:
@@ -101,29 +64,6 @@ ctypedef struct Stakes:
 
 
 # ---- values over dice ----------------------------------------------------------------------------
-
-cdef inline void expect(float *value) noexcept nogil:
-    """From values of the 252 rolls (keepers FIRST_ROLL up), fill in those of all smaller keepers:
-    the mean over one more die, from four dice down to none."""
-    cdef int32_t keeper, face
-    cdef float total
-    for keeper in range(FIRST_ROLL - 1, -1, -1):
-        total = 0.0
-        for face in range(6):
-            total += value[_MORE[keeper][face]]
-        value[keeper] = total * <float>(1.0 / 6.0)
-
-
-cdef inline void best_kept(const float *value, float *best) noexcept nogil:
-    """For every keeper, the best value of a keeper inside it."""
-    cdef int32_t keeper, face
-    best[0] = value[0]
-    for keeper in range(1, N_KEEPERS):
-        best[keeper] = value[keeper]
-        for face in range(6):
-            if _LESS[keeper][face] != NO_KEEPER and best[_LESS[keeper][face]] > best[keeper]:
-                best[keeper] = best[_LESS[keeper][face]]
-
 
 cdef inline int32_t stock_of(uint64_t purse) noexcept nogil:
     """The stock of an army: up to three of each changing symbol."""
@@ -207,11 +147,11 @@ cdef double survival(const Tables *t, uint64_t quest, uint64_t purse) noexcept n
         for roll in range(N_ROLLS):
             if price[roll] != OUT_OF_REACH:
                 value[FIRST_ROLL + roll] = 1.0
-    expect(value)
+    expect(t, value)
     for _ in range(rerolls):
-        best_kept(value, best)
+        best_kept(t, value, best)
         memcpy(value + FIRST_ROLL, best + FIRST_ROLL, N_ROLLS * sizeof(float))
-        expect(value)
+        expect(t, value)
     return value[0]
 
 
@@ -259,16 +199,16 @@ cdef int32_t suggest(const void *tables, const void *state, Rng *rng) noexcept n
     if not s.rerolls and not again:
         return action
     value_now(t, &stakes, quest, stock, now + FIRST_ROLL)
-    expect(now)
+    expect(t, now)
     for i in range(again):
         if i == again - 1:
             memcpy(before, now, sizeof(before))
-        best_kept(now, best)
+        best_kept(t, now, best)
         for keeper in range(FIRST_ROLL, N_KEEPERS):
             value = best[keeper] - stakes.scale * PRICE[REROLL] / PRICE_UNIT
             if value > now[keeper]:
                 now[keeper] = <float>value
-        expect(now)
+        expect(t, now)
     if again:
         keeper = best_keeper(t, before, roll)
         value = before[keeper] - stakes.scale * PRICE[REROLL] / PRICE_UNIT
@@ -276,35 +216,13 @@ cdef int32_t suggest(const void *tables, const void *state, Rng *rng) noexcept n
             reward, action = value, AGAIN + keeper
     if s.rerolls:
         if s.rerolls > 1:
-            best_kept(now, best)
+            best_kept(t, now, best)
             memcpy(now + FIRST_ROLL, best + FIRST_ROLL, N_ROLLS * sizeof(float))
-            expect(now)
+            expect(t, now)
         keeper = best_keeper(t, now, roll)
         if now[keeper] > reward + 1e-6:
             action = KEEP + keeper
     return action
-
-
-cdef double turn_value(const Tables *t, const State *s, const Stakes *stakes) noexcept nogil:
-    """What the running turn is worth under the stakes when it is played on in the best way, from dice to be
-    rolled or from dice that lie there."""
-    cdef float value[N_KEEPERS]
-    cdef float best[N_KEEPERS]
-    cdef uint64_t purse = s.purse[s.seat]
-    cdef int32_t keeper, _
-    value_now(t, stakes, heads(t, s.quest), stock_of(purse), value + FIRST_ROLL)
-    for _ in range(min(army_count(purse, REROLL), REROLL_CARDS_AHEAD)):
-        expect(value)
-        best_kept(value, best)
-        for keeper in range(FIRST_ROLL, N_KEEPERS):
-            value[keeper] = max(value[keeper], best[keeper] - <float>(stakes.scale * PRICE[REROLL] / PRICE_UNIT))
-    for _ in range(s.rerolls):
-        expect(value)
-        best_kept(value, best)
-        memcpy(value + FIRST_ROLL, best + FIRST_ROLL, N_ROLLS * sizeof(float))
-    if s.step == ROLL:
-        expect(value)
-    return value[s.dice]
 
 
 cdef inline int32_t best_keeper(const Tables *t, const float *value, int32_t roll) noexcept nogil:
@@ -347,29 +265,10 @@ cdef inline int32_t cheapest(uint64_t purse) noexcept nogil:
 
 # ---- the estimate --------------------------------------------------------------------------------
 
-cdef void estimate_running(const void *tables, const void *state, double *out) noexcept nogil:
-    """Utility to be expected while the game runs. Alone: chance to survive this turn and the rest,
-    times the army to be expected at the end. Between two: the running turn played out exactly, between what
-    the table looks like after it with a card and without. Among more: what is captured and promised."""
+cdef void estimate_alone(const void *tables, const void *state, double *out) noexcept nogil:
+    """Alone, the score to be expected: the army at the end, times the chance to get there."""
     cdef const Tables *t = <const Tables *>tables
     cdef const State *s = <const State *>state
-    cdef int32_t seat
-    if t.players == 1:
-        estimate_alone(t, s, out)
-    elif t.original or t.players > 2:
-        estimate_shared(t, s, out)
-    elif s.step == DRAW:
-        foretell(t, s, s.seat, 0, 0, out)
-    else:
-        estimate_turn(t, s, out)
-    # Rounding must not carry it past what a game can be worth.
-    if not t.by_score and t.players > 1:
-        for seat in range(t.players):
-            out[seat] = max(-1.0 / <double>(t.players - 1), min(1.0, out[seat]))
-
-
-cdef void estimate_alone(const Tables *t, const State *s, double *out) noexcept nogil:
-    """The army to be expected at the end, times the chance to get there."""
     cdef int32_t left = s.in_deck + s.in_quest
     cdef double army = army_size(s.purse[0]), future = 0.0, risk
     cdef uint64_t rest = s.deck | s.quest
@@ -379,150 +278,6 @@ cdef void estimate_alone(const Tables *t, const State *s, double *out) noexcept 
     risk = RISK * exp(-SAFETY * (army + 1.0)) * (1.0 if left > 5 else 0.2 * (left - 1))
     out[0] = success_chance(t, s, RESCUE) * exp(-risk) * max(0.0, army + future)
     out[0] = min(out[0], <double>t.n_cards)
-
-
-cdef void estimate_turn(const Tables *t, const State *s, double *out) noexcept nogil:
-    """The running turn as its seat would play it for the best, exactly but for the price of army cards."""
-    cdef int32_t after = s.seat + 1 if s.seat + 1 < t.players else 0
-    cdef int32_t seat, kind
-    cdef double failed[SEAT_LIMIT]
-    cdef double taken[SEAT_LIMIT]
-    cdef double each[SEAT_LIMIT]
-    cdef double share, span, price = 0.0, best = -1e9
-    cdef uint64_t card, quest = heads(t, s.quest)
-    cdef Stakes stakes
-    foretell(t, s, after, 0, 0, failed)
-    while quest:
-        card = quest & (~quest + 1)
-        quest ^= card
-        kind = t.kind_of[lowest(card)]
-        foretell(t, s, after, card, 0, each)
-        stakes.success[kind] = each[s.seat]
-        if each[s.seat] > best:
-            best = each[s.seat]
-            memcpy(taken, each, sizeof(taken))
-            foretell(t, s, after, card, 1, each)
-            price = max(0.0, best - each[s.seat])
-    # In shares of what the best card is worth, since the dice are valued in single precision.
-    span = max(fabs(best - failed[s.seat]), 1e-12)
-    stakes.fail = 0.0
-    stakes.scale = max(1e-6, price / span)
-    quest = heads(t, s.quest)
-    while quest:
-        kind = t.kind_of[lowest(quest)]
-        quest &= quest - 1
-        stakes.success[kind] = (stakes.success[kind] - failed[s.seat]) / span
-    share = turn_value(t, s, &stakes)
-    for seat in range(t.players):
-        out[seat] = failed[seat] + share * (taken[seat] - failed[seat])
-
-
-cdef void estimate_shared(const Tables *t, const State *s, double *out) noexcept nogil:
-    """By what is captured and what the turn promises, the rest shared out evenly; the odds of the lead as a softmax."""
-    cdef int32_t seat, away, left = s.in_deck + s.in_quest
-    cdef double points[SEAT_LIMIT]
-    cdef double temperature, tempo
-    tempo = TEMPO + QUEUE * (1.0 - 2.0 / <double>t.players)
-    for seat in range(t.players):
-        away = (seat + t.players - s.seat) % t.players
-        points[seat] = captured(t, s, seat)
-        # What the dice of this turn promise is the running seat's alone; those after it have their turns to come.
-        points[seat] += (tempo + AIM * (success_chance(t, s, 0.0) if away == 0 else UNROLLED)) * (
-            1.0 - away / <double>(t.players - 1))
-    if t.by_score:
-        leads(t, points, out)
-        return
-    temperature = DOUBT + (LOSSES if t.original else 1.0) * SPREAD * sqrt(<double>left) / <double>t.players
-    for seat in range(t.players):
-        if not t.original:
-            points[seat] += TIE_BREAK * army_size(s.purse[seat])
-        points[seat] /= temperature
-    chances(t, points, out)
-
-
-cdef inline void weigh(int32_t left, double *out) noexcept nogil:
-    """The weights of OUTLOOK with so many cards left."""
-    cdef int32_t i, k = 1
-    cdef double place
-    while k < N_KNOTS - 1 and left > KNOTS[k]:
-        k += 1
-    place = max(0.0, min(1.0, (left - KNOTS[k - 1]) / (KNOTS[k] - KNOTS[k - 1])))
-    for i in range(N_TERMS):
-        out[i] = OUTLOOK[i][k - 1] * (1.0 - place)
-        out[i] += OUTLOOK[i][k] * place
-
-
-cdef inline void leads(const Tables *t, const double *points, double *out) noexcept nogil:
-    """Utility `score` from points."""
-    cdef int32_t seat
-    cdef double total = 0.0
-    for seat in range(t.players):
-        total += points[seat]
-    for seat in range(t.players):
-        out[seat] = points[seat] - (total - points[seat]) / <double>(t.players - 1)
-
-
-cdef inline void chances(const Tables *t, const double *scores, double *out) noexcept nogil:
-    """Utility `win` where the chances to win are the softmax of scores."""
-    cdef int32_t seat
-    cdef double total = 0.0, highest = scores[0]
-    for seat in range(1, t.players):
-        highest = max(highest, scores[seat])
-    for seat in range(t.players):
-        out[seat] = exp(scores[seat] - highest)
-        total += out[seat]
-    for seat in range(t.players):
-        out[seat] = (t.players * out[seat] / total - 1.0) / <double>(t.players - 1)
-
-
-cdef void foretell(const Tables *t, const State *s, int32_t first, uint64_t beaten, int32_t used,
-                   double *out) noexcept nogil:
-    """Utility to be expected where a turn begins. With an army of some size a turn hardly ever fails, so how many
-    turns each seat will still have says most: points that would come if nobody failed any more decide, and where they
-    are equal the army does. Small armies may miss some of them.
-
-    Args:
-        first: the seat whose turn begins.
-        beaten: the card that the running seat captures before, or 0.
-        used: army cards that it uses before.
-    """
-    cdef int32_t left = s.in_deck + s.in_quest - (beaten != 0)
-    cdef int32_t seat, away, turns
-    cdef double scores[SEAT_LIMIT]
-    cdef double army, points, ease, easiest = 0.0, second = 0.0
-    cdef uint64_t quest
-    cdef int32_t taken = beaten != 0
-    cdef double w[N_TERMS]
-    weigh(left, w)
-    quest = heads(t, s.quest & ~beaten)
-    while quest:
-        ease = t.ease[t.kind_of[lowest(quest)]]
-        quest &= quest - 1
-        second = max(second, min(ease, easiest))
-        easiest = max(easiest, ease)
-    for seat in range(t.players):
-        away = (seat + t.players - first) % t.players
-        army = army_size(s.purse[seat]) + (taken - used if seat == s.seat else 0)
-        points = captured(t, s, seat) + (taken if seat == s.seat else 0)
-        turns = (left - away + t.players - 1) // t.players if left > away else 0
-        if t.by_score:
-            scores[seat] = points + turns - MISSES * exp(-FEW * army) + FAVOUR * army
-        else:
-            scores[seat] = (
-                w[0] * (points + turns) + w[1] * army + w[2] * turns + w[3] * exp(-0.5 * army) + w[4] * exp(-1.5 * army)
-                + w[5] * (1.0 - away / <double>(t.players - 1)))
-            if away == 0:
-                scores[seat] += w[6] * easiest + w[7] * second
-    if t.by_score:
-        leads(t, scores, out)
-    else:
-        chances(t, scores, out)
-
-
-cdef inline double captured(const Tables *t, const State *s, int32_t seat) noexcept nogil:
-    """A seat's points so far."""
-    cdef double points = army_size(s.purse[seat])
-    return points if t.original else points + army_count(s.purse[seat], DISCARDED)
 
 
 cdef inline double success_chance(const Tables *t, const State *s, double rescue) noexcept nogil:
@@ -563,18 +318,18 @@ cdef object judge_cards(Tables *t):
         t.price[kind] = &price[0, 0]
         for roll in range(N_ROLLS):
             value[FIRST_ROLL + roll] = met[roll]
-        expect(value)
+        expect(t, value)
         for left in range(3):
             memcpy(&t.chance[kind][left][0], value, sizeof(value))
-            best_kept(value, best)
+            best_kept(t, value, best)
             memcpy(&value[FIRST_ROLL], &best[FIRST_ROLL], N_ROLLS * sizeof(float))
-            expect(value)
+            expect(t, value)
         t.ease[kind] = t.chance[kind][1][0]
         t.gain[kind] = 1.0 - 1.14 * (1.0 - t.ease[kind]) ** 3
     return kept
 
 
-cdef _fill_neighbours(const Tables *t):
+cdef _fill_neighbours(Tables *t):
     """One die more, one die less, for every keeper."""
     cdef int32_t keeper, face
     cdef uint64_t packed, die
@@ -582,8 +337,8 @@ cdef _fill_neighbours(const Tables *t):
         packed = t.rolls.packed[keeper]
         for face in range(6):
             die = <uint64_t>1 << (8 * face)
-            _MORE[keeper][face] = roll_keeper_id(t.rolls, packed + die) if t.rolls.size[keeper] < N_DICE else NO_KEEPER
-            _LESS[keeper][face] = roll_keeper_id(t.rolls, packed - die) if packed_count(packed, face) else NO_KEEPER
+            t.more[keeper][face] = roll_keeper_id(t.rolls, packed + die) if t.rolls.size[keeper] < N_DICE else NO_KEEPER
+            t.less[keeper][face] = roll_keeper_id(t.rolls, packed - die) if packed_count(packed, face) else NO_KEEPER
 
 
 cdef object _price_changes(const Tables *t, const unsigned char[::1] met):

@@ -23,6 +23,11 @@ cdef enum:
     FIRST_ROLL = 210    # keeper that keeps roll 0 whole
     N_CHANGES = 26      # ways a card changes one die
     NO_ROLL = 255       # in Tables.changed: this change cannot be made
+    NO_KEEPER = 65535   # in Tables.more and Tables.less: no such keeper
+    ROLL_WORDS = 4      # 64-bit words that hold a bit for each roll
+    N_SPENT = 35        # ways to spend at most three army cards that change dice
+    N_KNOTS = 10        # numbers of cards left at which the outlook's weights are given
+    N_TERMS = 18        # terms of a seat's outlook
 
 cdef enum:              # symbols, and their bytes in a purse
     ADD = 0
@@ -103,6 +108,13 @@ cdef struct Tables:
     float chance[CARD_LIMIT][3][N_KEEPERS]
     double ease[CARD_LIMIT]     # by kind: chance to beat it from a fresh roll with one reroll
     double gain[CARD_LIMIT]     # by kind: army cards that beating it leaves over, on average
+    uint16_t more[N_KEEPERS][6]          # the keeper with one more die of a face, or NO_KEEPER
+    uint16_t less[N_KEEPERS][6]          # the keeper with one less, or NO_KEEPER
+    # ---- the outlook among several (outlook.pyx) ------------------------------------------
+    # By kind: [N_SPENT][ROLL_WORDS], bit r: spending just these cards beats it from roll r.
+    const uint64_t *reach[CARD_LIMIT]
+    double knots[N_KNOTS]                # cards left
+    double outlook[N_TERMS][N_KNOTS]     # weights of a seat's score, linear between the knots
 
 
 cdef inline int32_t lowest(uint64_t cards) noexcept nogil:

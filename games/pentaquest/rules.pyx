@@ -17,7 +17,8 @@ from engine_ext.dice cimport Rolls, RollTable, packed_count, roll_keeper_id, rol
 from engine_ext.game cimport CHANCE, CYCLIC, TERMINAL, ZERO_SUM, hash_bytes
 from engine_ext.position cimport Position, Rules, new_position
 from engine_ext.rng cimport Rng, rng_below
-from games.pentaquest.plan cimport estimate_running, judge_cards, suggest
+from games.pentaquest.outlook cimport estimate_among, learn_outlook, terms_of
+from games.pentaquest.plan cimport estimate_alone, judge_cards, suggest
 
 import numpy as np
 
@@ -401,8 +402,10 @@ cdef inline int32_t points(const Tables *t, const State *s, int32_t seat) noexce
 cdef void estimate(const void *tables, const void *state, double *out) noexcept nogil:
     if (<const State *>state).step == OVER:
         returns(tables, state, out)
+    elif (<const Tables *>tables).players == 1:
+        estimate_alone(tables, state, out)
     else:
-        estimate_running(tables, state, out)
+        estimate_among(tables, state, out)
 
 
 cdef uint64_t state_key(const void *tables, const void *state) noexcept nogil:
@@ -497,6 +500,7 @@ cdef class PentaquestRules(Rules):
     cdef readonly object deck
     cdef readonly list kinds
     cdef object prices            # the arrays behind Tables.price
+    cdef object reached           # the arrays behind Tables.reach
 
     def __init__(self, dict parameters, start=None):
         super().__init__(parameters, start)
@@ -521,6 +525,7 @@ cdef class PentaquestRules(Rules):
         self._fill_cards(parameters["distinct"])
         self._fill_changes()
         self.prices = judge_cards(t)
+        self.reached = learn_outlook(t)
         self.tables = t
         self._fill_ops()
         self.seal()
@@ -638,6 +643,11 @@ cdef class PentaquestRules(Rules):
     def ease(self):
         """By kind: the chance to beat it with a fresh roll and one reroll, aiming at it alone."""
         return [self.data.ease[kind] for kind in range(self.data.n_kinds)]
+
+    def outlook_terms(self, Position position):
+        """Among several, where a turn begins: cards left, and what the estimate weighs of every seat, float64 [seat,
+        term] in the order of `weights.TERMS`."""
+        return terms_of(&self.data, <State *>position.state)
 
     def odds(self, Position position):
         """By kind in the quest area: the chance to beat it this turn when the free rerolls aim at it
