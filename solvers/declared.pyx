@@ -66,7 +66,7 @@ cdef class DeclaredRules(TreeRules):
     def require_searchable(self):
         """Raise UnsuitableGameError where a node is known to be too wide for searchers."""
         require_width(self.name, max(self.learnt.most_legal, self.survey.most_legal),
-                      max(self.learnt.most_outcomes, self.survey.most_outcomes))
+                      max(self.learnt.most_outcomes, self.survey.most_outcomes), self.instead)
 
     def learn(self, found):
         """Take note of what a walk has met: a Survey, as `extract` gives to its `check`."""

@@ -74,7 +74,7 @@ def extract(source, *, max_nodes=None, progress=None, information="auto", depth=
             solver out: a seat that forgets (`recalls`), utilities that do not sum to zero, a node too wide for
             searchers. What it raises ends the extraction.
         began: `time.perf_counter()` when somebody began to wait for an answer; None: now. A refusal for size
-            comes seven seconds after that at the latest, or as soon as the game lets it.
+            comes six seconds after that at the latest, or as soon as the game lets it.
 
     Returns:
         FlatTree

@@ -30,9 +30,9 @@ SURVEY_SECONDS = 1.0
 # Counted from when somebody began to wait, all looking is over after this, so that a refusal comes within 10 s,
 # with what a process takes to start and one slow call of the game's: the probes, and before them the free walk and the
 # survey.
-ANSWER_SECONDS = 6.5
-WALKED_SECONDS = 3.5
-SURVEYED_SECONDS = 2.5
+ANSWER_SECONDS = 5.5
+WALKED_SECONDS = 3.0
+SURVEYED_SECONDS = 2.0
 LEAST_SECONDS = 0.25       # of each, also where its time is over
 
 # What OpenSpiel's games raise where they refuse parameters or a call, or fail: C++ exceptions arrive as these, and

@@ -222,14 +222,17 @@ def check(rules: Rules, parameters: Mapping[str, Any]) -> None:
     if not rules.zero_sum:
         _refuse(rules, "needs utilities that sum to zero; these do not (general-sum)")
     if not getattr(rules, "perfect_recall", True):
-        _refuse(rules, "needs perfect recall, and here a seat forgets what it knew or did")
+        _refuse(rules, "needs perfect recall, and here a seat forgets what it knew or did", measured=False)
 
 
-def _refuse(rules: Rules, why: str) -> None:
-    if rules.hidden_information:
+def _refuse(rules: Rules, why: str, measured: bool = True) -> None:
+    """Raise; `measured`: whether exploitability is defined for the game."""
+    if not rules.hidden_information:
+        advice = "nothing is hidden, so value_iteration solves it, or mcts plays it"
+    elif measured:
         advice = "cfr+ runs all the same, and tells how exploitable what it finds is"
     else:
-        advice = "nothing is hidden, so value_iteration solves it, or mcts plays it"
+        advice = "cfr+ runs all the same, and promises nothing"
     raise UnsuitableGameError(f"{rules.name}: linear programming {why}; {advised(rules, advice)}")
 
 

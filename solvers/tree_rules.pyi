@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine_ext.position import Position, Rules
@@ -19,4 +19,6 @@ class TreeRules(Rules):
     def export(self, position: Position) -> dict[str, Any]: ...
     def restore(self, position: Mapping[str, Any]) -> Position: ...
 
-def require_width(name: str, most_legal: int, most_outcomes: int) -> None: ...
+WIDE_TREES: str
+
+def require_width(name: str, most_legal: int, most_outcomes: int, advice: Callable[[str], str] = ...) -> None: ...

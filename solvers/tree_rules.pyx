@@ -311,8 +311,16 @@ cdef class TreeRules(Rules):
         return made
 
 
-def require_width(name, most_legal, most_outcomes):
-    """Raise UnsuitableGameError where a node is too wide for the searchers' buffers."""
+WIDE_TREES = "cfr+ and the other policy solvers take nodes of any width"
+
+
+def require_width(name, most_legal, most_outcomes, advice=str):
+    """Raise UnsuitableGameError where a node is too wide for the searchers' buffers.
+
+    Args:
+        advice: makes of the advice to use another solver what holds for the game.
+    """
     for what, most, limit in (("actions", most_legal, LEGAL_LIMIT), ("outcomes", most_outcomes, OUTCOME_LIMIT)):
         if most > limit:
-            raise UnsuitableGameError(f"{name}: a node has {most} {what}; searchers allow {limit}")
+            raise UnsuitableGameError(
+                f"{name}: a node has {most} {what}; searchers allow {limit}; {advice(WIDE_TREES)}")

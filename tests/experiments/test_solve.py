@@ -76,7 +76,7 @@ def test_games_too_wide_for_searchers_are_refused_before_the_tree(capsys):
     game = "blotto(coins=100,fields=3)"
     code, _, errors = command_line(capsys, "solve", game, "--solver", "ismcts(simulations=10)")
     assert code == 2
-    assert "a node has 5151 actions; searchers allow 2048" in errors
+    assert "a node has 5151 actions; searchers allow 2048; " in errors
 
 
 def test_the_seed_decides(capsys):
