@@ -13,6 +13,10 @@ that nobody forgets what it did; `"key"` groups by the key alone, and then a gam
 forget has imperfect recall. A native key is 64 bits; a second, independent 64-bit hash of the exact
 content is compared beside it, so sets merge wrongly with odds of about 1e-25 at ten million.
 
+game_source.pyx is where a tree comes from, with the probes; tree_builder.pyx the tree while it grows, with the walk
+through a native game, openspiel_walk.pyx the walk through one of OpenSpiel's, state_merger.pyx the walk that merges
+equal states; declared.pyx is what is known of a game before all this.
+
 Sources: Knuth, "Estimating the efficiency of backtrack programs", Mathematics of Computation 29
 (1975); von Stengel, "Efficient computation of behavior strategies", Games and Economic Behavior
 14 (1996), for sequences.

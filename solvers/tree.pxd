@@ -52,7 +52,7 @@ ctypedef struct TreeTables:
     const int8_t *info_player    # [n_infosets]
     const int32_t *info_first    # [n_infosets + 1]
     const int32_t *info_parent   # [n_infosets] the player's own last sequence before it
-    # ---- filled by extraction.prepare_views(), null before ----------------------------------
+    # ---- filled by tree_views.prepare_views(), null before ----------------------------------
     const uint64_t *view         # [n_nodes * n_players] at decisions of others: key of what a seat knows
     # ---- filled by FlatTree.prepare_sampling(), null before ---------------------------------
     const double *cumulative     # [n_edges] probability of a chance node's edges up to this one

@@ -402,7 +402,7 @@ cdef class FlatTree:
         self.tables.member_reach = <const double *><size_t>weights.ctypes.data
 
     cpdef add_views(self, view):
-        """Take what `extraction.prepare_views` found, uint64[n_nodes, n_players]."""
+        """Take what `tree_views.prepare_views` found, uint64[n_nodes, n_players]."""
         self._add("view", view)
         self.tables.view = <const uint64_t *><size_t>view.ctypes.data
 

@@ -183,7 +183,7 @@ cdef class TreeRules(Rules):
 
     Ids and names of actions and outcomes are the source game's. A player's information is known
     where it is to move (its information set), and at decisions of others once the tree has views
-    (`extraction.prepare_views`); elsewhere `info_key` is the key of its own last sequence. For an
+    (`tree_views.prepare_views`); elsewhere `info_key` is the key of its own last sequence. For an
     observer who is not to move `resample` does nothing.
 
     Args:

@@ -6,7 +6,7 @@ from engine_ext.bits cimport bit, count_bits, pop_bit
 from engine_ext.rng cimport rng_combine
 from games.quarz.frames cimport note, owner, pop, tableau, top
 from games.quarz.moves cimport *
-from games.quarz.set_up cimport field_mob, put_tile
+from games.quarz.set_up cimport field_mob, put_tile, taken
 from games.quarz.state cimport *
 from games.quarz.tableau cimport leave_hand
 
@@ -34,81 +34,79 @@ cdef inline double choose_count(int32_t n, int32_t k) noexcept nogil:
     return total
 
 cdef inline int32_t list_outcomes(const Tables *t, const State *s, int32_t *ids, double *probs) noexcept nogil:
+    """The outcomes of the top frame with their probabilities; how many."""
     cdef const Frame *f = &s.stack[s.depth - 1]
-    cdef int32_t kind = f.kind, n = 0, k, total, cell, left
-    cdef uint64_t cards
-    cdef double ways
+    cdef int32_t kind = f.kind, k, out_already = 0
     if kind == K_DRAW:
-        # Cards drawn together come in ascending order, each set once.
-        cards = s.deck[f.a] & ~((1 << f.c) - 1)
-        left = count_bits(cards)
-        ways = choose_count(left, f.b)
-        while left >= f.b:
-            left -= 1
-            ids[n] = O_CARD + pop_bit(&cards)
-            probs[n] = choose_count(left, f.b - 1) / ways
-            n += 1
-            if not cards:
-                break
-        return n
+        return list_draw(s, f, ids, probs)
     if kind == K_SAP:
-        cards = s.hand[f.a]
-        total = count_bits(cards)
-        while cards:
-            ids[n] = O_CARD + pop_bit(&cards)
-            probs[n] = 1.0 / total
-            n += 1
-        return n
+        return put_alike(s.hand[f.a], O_CARD, ids, probs)
     if kind == K_TILE:
         if f.step == 2:
-            for k in range(t.period[f.c]):
-                ids[k] = O_TURN + k
-                probs[k] = 1.0 / t.period[f.c]
-            return t.period[f.c]
-        total = 0
-        for k in range(t.n_patterns):
-            total += s.pool_left[k]
-        for k in range(t.n_patterns):
-            if s.pool_left[k]:
-                ids[n] = O_PATTERN + k
-                probs[n] = s.pool_left[k] / <double>total
-                n += 1
-        return n
+            return put_alike((1 << t.period[f.c]) - 1, O_TURN, ids, probs)
+        return list_patterns(t, s, ids, probs)
     if kind == K_ROLL:
-        for k in range(6):
-            total = 0
-            for cell in range(6):
-                if t.monsters[s.who[f.a]].die[cell] == t.monsters[s.who[f.a]].die[k]:
-                    total += 1
-                    if cell < k:
-                        total = -6
-            if total > 0:
-                ids[n] = O_FACE + k
-                probs[n] = total / 6.0
-                n += 1
-        return n
+        return list_faces(tableau(t, s, f.a), ids, probs)
     if kind == K_TIME:
-        cards = time_choices(t, s)
-        total = count_bits(cards)
-        while cards:
-            ids[n] = O_TIME + pop_bit(&cards)
-            probs[n] = 1.0 / total
-            n += 1
-        return n
-    total = 0
+        return put_alike(time_choices(t, s), O_TIME, ids, probs)
     if kind == K_SHRINE_CARD:
         for k in range(f.a):
-            total |= 1 << s.shrine_card[k]
-    elif kind == K_MOB:
-        for k in range(t.players):
-            if s.mob[k] >= 0:
-                total |= 1 << s.mob[k]
-    for k in range(4):
-        if not total >> k & 1:
-            ids[n] = (O_SHRINE if kind == K_SHRINE_CARD else O_MOB if kind == K_MOB else O_LEAVE) + k
+            out_already |= 1 << s.shrine_card[k]
+        return put_alike(15 & ~out_already, O_SHRINE, ids, probs)
+    if kind == K_MOB:
+        return put_alike(15 & ~taken(t, s.mob), O_MOB, ids, probs)
+    return put_alike(15, O_LEAVE, ids, probs)                               # K_LEAVE
+
+cdef inline int32_t put_alike(uint64_t members, int32_t base, int32_t *ids, double *probs) noexcept nogil:
+    """An outcome for each member of a set, all alike likely."""
+    cdef int32_t n = 0
+    cdef double each = 1.0 / <double>count_bits(members)
+    while members:
+        ids[n] = base + pop_bit(&members)
+        probs[n] = each
+        n += 1
+    return n
+
+cdef inline int32_t list_draw(const State *s, const Frame *f, int32_t *ids, double *probs) noexcept nogil:
+    """The next of f.b cards. Cards drawn together come in ascending order, each set once."""
+    cdef uint64_t cards = s.deck[f.a] & ~((1 << f.c) - 1)
+    cdef int32_t n = 0, left = count_bits(cards)
+    cdef double ways = choose_count(left, f.b)
+    while left >= f.b:
+        left -= 1
+        ids[n] = O_CARD + pop_bit(&cards)
+        probs[n] = choose_count(left, f.b - 1) / ways
+        n += 1
+        if not cards:
+            break
+    return n
+
+cdef inline int32_t list_patterns(const Tables *t, const State *s, int32_t *ids, double *probs) noexcept nogil:
+    """The pattern of a tile drawn from those that are left."""
+    cdef int32_t k, n = 0, total = 0
+    for k in range(t.n_patterns):
+        total += s.pool_left[k]
+    for k in range(t.n_patterns):
+        if s.pool_left[k]:
+            ids[n] = O_PATTERN + k
+            probs[n] = s.pool_left[k] / <double>total
             n += 1
-    for k in range(n):
-        probs[k] = 1.0 / n
+    return n
+
+cdef inline int32_t list_faces(const Monster *mon, int32_t *ids, double *probs) noexcept nogil:
+    """The faces of a monster's die; equal ones are one outcome, that of the lowest place."""
+    cdef int32_t k, other, alike, n = 0
+    for k in range(6):
+        alike = 0
+        for other in range(6):
+            if mon.die[other] == mon.die[k]:
+                if other < k:
+                    break
+                alike += 1
+        if alike:
+            ids[n] = O_FACE + k
+            probs[n] = alike / 6.0
+            n += 1
     return n
 
 cdef inline void settle_chance(const Tables *t, State *s, int32_t id) noexcept nogil:

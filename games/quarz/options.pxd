@@ -1,6 +1,6 @@
 # cython: language_level=3
 """The choices of a decision, by the frame that asks."""
-from libc.stdint cimport int8_t, int32_t
+from libc.stdint cimport int32_t
 
 from engine_ext.bits cimport count_bits
 from games.quarz.action_options cimport list_actions
@@ -12,6 +12,7 @@ from games.quarz.idol cimport shoved, throws
 from games.quarz.instants cimport list_instants, window_seat
 from games.quarz.march cimport list_march
 from games.quarz.moves cimport *
+from games.quarz.set_up cimport taken
 from games.quarz.state cimport *
 
 
@@ -121,11 +122,3 @@ cdef inline int32_t list_places(const Tables *t, const State *s, const Frame *f,
             out[n] = A_CELL + t.modifiable[k]
             n += 1
     return n
-
-cdef inline int32_t taken(const Tables *t, const int8_t *chosen) noexcept nogil:
-    """The mask of the mobs, or camps, that seats have; -1 is none."""
-    cdef int32_t seat, mask = 0
-    for seat in range(t.players):
-        if chosen[seat] >= 0:
-            mask |= 1 << chosen[seat]
-    return mask

@@ -1,6 +1,6 @@
 # cython: language_level=3
 """The set-up: mobs, camps and monsters, shrine cards, tiles, opening hands (rules 5 to 20)."""
-from libc.stdint cimport int32_t
+from libc.stdint cimport int8_t, int32_t
 from libc.string cimport memcpy, memset
 
 from games.quarz.field cimport home, rebuild, recount
@@ -30,6 +30,14 @@ cdef inline void clear_table(const Tables *t, State *s) noexcept nogil:
     memcpy(s.tile, t.laid, sizeof(s.tile))
     memcpy(s.turned, t.laid_turned, sizeof(s.turned))
     rebuild(t, s)
+
+cdef inline int32_t taken(const Tables *t, const int8_t *chosen) noexcept nogil:
+    """The mask of the mobs, or camps, that seats have; -1 is none."""
+    cdef int32_t seat, mask = 0
+    for seat in range(t.players):
+        if chosen[seat] >= 0:
+            mask |= 1 << chosen[seat]
+    return mask
 
 cdef inline void put_tile(const Tables *t, State *s, Frame *f, int32_t orientation) noexcept nogil:
     s.tile[f.d] = f.c + 1

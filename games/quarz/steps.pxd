@@ -73,79 +73,87 @@ cdef inline void proceed_turn(const Tables *t, State *s, Frame *f) noexcept nogi
         pop(s)
         finish_turn(t, s)
 
+cdef inline bint wait_for(State *s, int32_t actor) noexcept nogil:
+    """A seat, or CHANCE, is to decide."""
+    s.actor = actor
+    return False
+
+cdef inline bint finish(State *s) noexcept nogil:
+    """The top frame is done."""
+    pop(s)
+    return True
+
+cdef inline bint proceed_effect(const Tables *t, State *s, Frame *f) noexcept nogil:
+    """The next effect of a list, which asks or is done at once; behind the last the card goes to the discard."""
+    if f.prog < 0:
+        if f.e >= 0:
+            s.table[f.a] &= ~(1 << f.e)
+            s.pile[f.a] |= 1 << f.e
+        return finish(s)
+    if asks(&t.code[f.prog]):
+        return wait_for(s, f.b)
+    run_effect(t, s, f)
+    return True
+
+cdef inline bint proceed_window(const Tables *t, State *s, Frame *f) noexcept nogil:
+    """The seats that may answer one after the other; nobody answers an attack that has failed."""
+    cdef int32_t scratch[N_ACTIONS]
+    cdef int32_t seat = window_seat(t, s, f)
+    if seat < 0 or (f.a == TRIGGER_ATTACKED and s.stack[s.depth - 2].d):
+        return finish(s)
+    if list_instants(t, s, seat, f.a, f.b, f.c, scratch) == 0:
+        f.d += 1
+        return True
+    return wait_for(s, seat)
+
+cdef inline bint proceed_turns(const Tables *t, State *s, Frame *f) noexcept nogil:
+    """The next turn of the round, or the next round."""
+    if f.a == t.players:
+        f.kind, f.a = K_ROUND, 0
+        return True
+    s.active = s.order[f.a]
+    f.a += 1
+    push(s, K_TURN, 0, 0, 0)
+    return True
+
+cdef inline bint proceed_tile(const Tables *t, State *s, Frame *f) noexcept nogil:
+    """The next tile: chance draws its pattern, a seat places it, or chance does that, too."""
+    if f.a == t.n_modifiable:
+        return finish(s)
+    # rule 19: the last player begins, then counterclockwise
+    f.b = (t.players - 1 - f.a % t.players) if t.placing == 2 else 0
+    return wait_for(s, f.b if t.placing == 2 and f.step else CHANCE)
+
 cdef inline bint proceed(const Tables *t, State *s) noexcept nogil:
     """Let the top frame go on by itself; False when it waits for a decision or chance (`s.actor`)."""
     cdef Frame *f = top(s)
-    cdef int32_t kind = f.kind, seat
-    cdef int32_t scratch[N_ACTIONS]
+    cdef int32_t kind = f.kind
     if kind == K_PROG:
-        if f.prog < 0:
-            if f.e >= 0:
-                s.table[f.a] &= ~(1 << f.e)
-                s.pile[f.a] |= 1 << f.e
-            pop(s)
-            return True
-        if not asks(&t.code[f.prog]):
-            run_effect(t, s, f)
-            return True
-        s.actor = f.b
-        return False
+        return proceed_effect(t, s, f)
     if kind == K_ACTION:
-        if s.actions <= 0:
-            pop(s)
-            return True
-        s.actor = f.b
-        return False
+        return wait_for(s, f.b) if s.actions > 0 else finish(s)
     if kind == K_WINDOW:
-        seat = window_seat(t, s, f)
-        if seat < 0 or (f.a == TRIGGER_ATTACKED and s.stack[s.depth - 2].d):
-            pop(s)
-            return True
-        if list_instants(t, s, seat, f.a, f.b, f.c, scratch) == 0:
-            f.d += 1
-            return True
-        s.actor = seat
-        return False
-    if kind == K_BONUS:
-        s.actor = owner(f.a)
-        return False
+        return proceed_window(t, s, f)
     if kind == K_HIT:
         return proceed_hit(t, s, f)
     if kind == K_ATTACK:
         proceed_attack(t, s, f)
         return True
     if kind == K_BLOCK:
-        if f.b <= 0:
-            pop(s)
-            return True
-        s.actor = owner(f.a)
-        return False
+        return wait_for(s, owner(f.a)) if f.b > 0 else finish(s)
     if kind == K_DRAW or kind == K_SAP or kind == K_ROLL or kind == K_TIME or kind == K_SHRINE_CARD:
-        s.actor = CHANCE
-        return False
-    if kind == K_KO or kind == K_STRIP or kind == K_THROW:
-        s.actor = owner(f.a)
-        return False
+        return wait_for(s, CHANCE)
+    if kind == K_BONUS or kind == K_KO or kind == K_STRIP or kind == K_THROW:
+        return wait_for(s, owner(f.a))
     if kind == K_MARCH:
-        if f.d == 7:
-            pop(s)
-            return True
-        s.actor = f.b
-        return False
+        return wait_for(s, f.b) if f.d != 7 else finish(s)
     if kind == K_TURN:
         proceed_turn(t, s, f)
         return True
     if kind == K_FAVOR_ACTION or kind == K_HAND_LIMIT or kind == K_FAVOR or kind == K_SLOT:
-        s.actor = f.b
-        return False
+        return wait_for(s, f.b)
     if kind == K_TURNS:
-        if f.a == t.players:
-            f.kind, f.a = K_ROUND, 0
-            return True
-        s.active = s.order[f.a]
-        f.a += 1
-        push(s, K_TURN, 0, 0, 0)
-        return True
+        return proceed_turns(t, s, f)
     if kind == K_ROUND:
         f.kind = K_REVEAL
         ask_favors(t, s)
@@ -157,15 +165,8 @@ cdef inline bint proceed(const Tables *t, State *s) noexcept nogil:
         set_up(t, s, f)
         return True
     if kind == K_TILE:
-        if f.a == t.n_modifiable:
-            pop(s)
-            return True
-        # rule 19: the last player begins, then counterclockwise
-        f.b = (t.players - 1 - f.a % t.players) if t.placing == 2 else 0
-        s.actor = f.b if t.placing == 2 and f.step else CHANCE
-        return False
-    s.actor = f.b if t.draft == 2 else CHANCE                               # K_MOB, K_CAMP, K_LEAVE
-    return False
+        return proceed_tile(t, s, f)
+    return wait_for(s, f.b if t.draft == 2 else CHANCE)                     # K_MOB, K_CAMP, K_LEAVE
 
 cdef inline void skip(const Tables *t, State *s) noexcept nogil:
     """The top frame asks for a choice and there is none."""

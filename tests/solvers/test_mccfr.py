@@ -1,4 +1,4 @@
-"""solvers/mccfr.pyx: sampling CFR on trees and without them."""
+"""solvers/mccfr.py: sampling CFR on trees and without them."""
 
 from __future__ import annotations
 
