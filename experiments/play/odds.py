@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from experiments.play.session import Option, Session
 
@@ -24,7 +25,7 @@ def notes(options: list[Option]) -> list[str]:
 
 
 def briefly(options: list[Option]) -> list[str]:
-    """Some actions in few words each; in full where the few words would be the same."""
+    """Some actions in few words each; in full where few would be the same."""
     short = [brief(option.words) for option in options]
     return [few if short.count(few) == 1 else option.words for few, option in zip(short, options, strict=True)]
 
@@ -49,8 +50,8 @@ def heading(options: list[Option]) -> str:
 
 
 def brief(words: str, most: int = 60) -> str:
-    """An action in few words: what its text says before prices and card texts."""
-    short = words.partition(": ")[0].partition(" (")[0]
+    """An action in few words: what its text says before the card's, without what stands in brackets."""
+    short = re.sub(r" \([^()]*\)", "", words).partition(": ")[0]
     if len(short) <= most:
         return short
     whole = short[:most].rpartition(" ")[0]  # a word that the room ends in is left out
@@ -66,11 +67,12 @@ def of_rival(session: Session) -> str:
     best = next((option for option in thought.options if option.best), thought.options[0])
     if not known(best):
         return ""
-    chosen = f"its choice: {brief(best.words)}"
+    few = dict(zip([option.action for option in thought.options], briefly(thought.options), strict=True))
+    chosen = f"its choice: {few[best.action]}"
     others = [option for option in thought.options if not option.best and known(option)]
     if others:
         other = max(others, key=lambda option: option.value)
-        chosen += f"; next best: {brief(other.words)}, {figure(session, other, 0)}"
+        chosen += f"; next best: {few[other.action]}, {figure(session, other, 0)}"
     return f"seat {thought.seat} {_expects(session, best)} ({chosen})"
 
 

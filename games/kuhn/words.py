@@ -24,17 +24,21 @@ def _ask(position: Position) -> str:
 
 def _options(position: Position) -> Mapping[int, str]:
     if _facing_bet(position):
-        return {BET: "bet: call, and the higher card takes the pot", PASS: "pass: fold and lose 1"}
+        return {BET: "call: the higher card takes the pot", PASS: "fold: lose 1"}
     return {BET: "bet 1", PASS: "pass"}
+
+
+def _done(bids: str, bid: str) -> str:
+    """A bid in the past tense, after the bids before it."""
+    passed, bet = ("folded", "called") if bids.endswith("b") else ("passed", "bet 1")
+    return bet if bid == "b" else passed
 
 
 def _tell(steps: Sequence[Step], seat: int) -> list[Line]:
     lines = []
     for step in steps:
         if step.seat != NOBODY:
-            facing = _facing_bet(step.before)
-            done = (("folded", "called") if facing else ("passed", "bet 1"))[step.action]
-            lines.append(Line(step.seat, done))
+            lines.append(Line(step.seat, _done(step.before.to_dict()["bids"], "pb"[step.action])))
         else:
             dealt = sum(card is not None for card in step.after.to_dict()["cards"]) - 1
             shown = "(hidden from you)" if dealt != seat else f"the {step.action}"
@@ -51,7 +55,7 @@ def view(position: Position, seat: int) -> str:
     """The table in one line: the own card, and what has been bid."""
     state = position.to_dict()
     card = state["cards"][seat]
-    bids = [f"{who(k % 2, seat)} {'bet' if bid == 'b' else 'passed'}" for k, bid in enumerate(state["bids"])]
+    bids = [f"{who(k % 2, seat)} {_done(state['bids'][:k], bid)}" for k, bid in enumerate(state["bids"])]
     return f"{'no card yet' if card is None else f'your card: {card}'}; {', '.join(bids) or 'no bids yet'}"
 
 

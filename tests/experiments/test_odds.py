@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -139,6 +140,8 @@ def test_figures_say_what_they_are():
 def test_an_action_in_few_words():
     assert odds.brief("capture Portal for 4 Quiddity (5 dice left): draws") == "capture Portal for 4 Quiddity"
     assert odds.brief("hold: 0 + 3 = 3 points") == "hold"
+    assert odds.brief("roll Assistant (1 Quiddity) again") == "roll Assistant again"
+    assert odds.brief("summon Hag (level 2, 3/4) for 2 Quiddity: draw 1 (once)") == "summon Hag for 2 Quiddity"
     assert len(odds.brief("x" * 200)) == 60
     long = "use the Anchored Spell of the Mighty Quartz Golem, attached, for 5 Quiddity"
     assert odds.brief(long) == "use the Anchored Spell of the Mighty Quartz Golem…"
@@ -194,6 +197,17 @@ def test_options_are_shown_in_few_words_that_stay_different():
     told = ["capture Portal for 4 Quiddity (5 dice left): draw 1", "beat A (1 1): keep it", "beat A (2 2): keep it"]
     options = [_option(k, words, 0.0, 1) for k, words in enumerate(told)]
     assert odds.briefly(options) == ["capture Portal for 4 Quiddity", told[1], told[2]]
+
+
+def test_a_bots_choice_and_its_next_best_stay_different(monkeypatch):
+    """Two faces of one die."""
+    session = pig(bots=["mcts(simulations=20)"], seat=1, seed=4)
+    session.go_on()
+    told = ["roll Basic Quiddity (1 Quiddity) again", "roll Basic Quiddity (2 Quiddity) again"]
+    options = [_option(0, told[0], 0.4, 9, best=True), _option(1, told[1], 0.3, 1)]
+    monkeypatch.setattr(Session, "thought", replace(session.thought, options=options))
+    said = odds.of_rival(session)
+    assert f"its choice: {told[0]}; next best: {told[1]}," in said
 
 
 def test_a_choice_with_a_worse_figure_than_another_is_explained():

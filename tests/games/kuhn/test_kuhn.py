@@ -8,6 +8,7 @@ import pytest
 import games
 from engine_ext.errors import PositionError
 from engine_ext.rng import Stream
+from games.words import Step
 
 
 def test_every_history_agrees_with_openspiel() -> None:
@@ -55,6 +56,20 @@ def test_resampling_deals_both_other_cards_alike() -> None:
     cards = [position.resample(0, stream).to_dict()["cards"] for _ in range(4000)]
     assert {tuple(pair) for pair in cards} == {(1, 0), (1, 2)}
     assert abs(cards.count([1, 0]) - 2000) < 5 * 1000**0.5
+
+
+def test_a_bet_is_called_or_folded_in_all_words() -> None:
+    """The options, the story and the table call the answer to a bet the same."""
+    spec = games.spec("kuhn")
+    facing = spec.make_rules().from_dict({"cards": [0, 2], "bids": "b"})
+    assert [words.partition(":")[0] for words in spec.options(facing).values()] == ["call", "fold"]
+    for action, done in ((0, "folded"), (1, "called")):
+        after = facing.child(action)
+        step = Step(1, action, facing.action_to_string(action), facing, after)
+        assert spec.tell([step], 0)[0].text == done
+        assert spec.view(after, 0) == f"your card: 0; you bet 1, seat 1 {done}"
+    opening = spec.make_rules().from_dict({"cards": [0, 2]})
+    assert set(spec.options(opening).values()) == {"bet 1", "pass"}
 
 
 @pytest.mark.parametrize(
