@@ -18,8 +18,6 @@ from experiments.ratings import Estimate
 from experiments.sequential import SequentialTest, Watch, beats
 from experiments.store import Store
 
-FEW_DEALS = 20  # a percentile bootstrap of fewer is too narrow: of 5 deals it covers some 80 % instead of 95 %
-
 
 @dataclass(frozen=True)
 class Standing:
@@ -111,15 +109,17 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
         results = [result for result in results if result.deal < deals_expected]
     played = {result.key for result in results}
     utilities: list[dict[int, list[float]]] = [defaultdict(list) for _ in range(n)]
-    shares: list[dict[int, list[float]]] = [defaultdict(list) for _ in range(n)]
+    won: list[dict[int, list[float]]] = [defaultdict(list) for _ in range(n)]  # of each game, by all of a bot's seats
     by_seat: list[dict[int, list[float]]] = [defaultdict(list) for _ in range(n_players)]
     deals = sorted({result.deal for result in results})
     row = {deal: i for i, deal in enumerate(deals)}
     scores = np.zeros((len(deals), n, n))
     for result in results:
+        for bot in set(result.bots):
+            parts = zip(result.bots, result.shares, strict=True)
+            won[bot][result.deal].append(sum(share for other, share in parts if other == bot))
         for seat, bot in enumerate(result.bots):
             utilities[bot][result.deal].append(result.utilities[seat])
-            shares[bot][result.deal].append(result.shares[seat])
             by_seat[seat][result.deal].append(result.shares[seat])
             for other_seat, other in enumerate(result.bots):
                 if other != bot:
@@ -129,21 +129,22 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
     times = _thinking(played, store, config.bots)
     by_wins = met and all(_is_win(result.utilities) for result in results)
     alone = n == 1 and n_players > 1
-    won = [_share(shares[bot], number, config.bots[bot]) if shares[bot] else None for bot in range(n)]
+    seats = [sum(map(len, utilities[bot].values())) for bot in range(n)]
+    shares = [_share(won[bot], seats[bot]) if seats[bot] else None for bot in range(n)]
     if alone:  # it wins what it loses: the share is 1/n whatever happens
-        won = [None if share is None else _certain(share) for share in won]
+        shares = [None if share is None else _certain(share) for share in shares]
     standings = [
         Standing(
             bot=config.bots[bot],
-            seats=sum(map(len, shares[bot].values())),
+            seats=seats[bot],
             share=share,
             utility=_as_utility(share, n_players)
             if by_wins
-            else ratings.bootstrap_mean(list(utilities[bot].values()), "utility", number, config.bots[bot]),
+            else ratings.clustered_mean(list(utilities[bot].values()), "utility", number, config.bots[bot]),
             elo=table.elo[bot] if table else None,
             ms_per_decision=times.get(config.bots[bot], float("nan")),
         )
-        for bot, share in enumerate(won)
+        for bot, share in enumerate(shares)
         if share is not None
     ]
     if alone and all(math.isclose(sum(result.utilities), 0, abs_tol=1e-9) for result in results):
@@ -164,7 +165,7 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
         by_wins=by_wins,
         cross=cross,
         better=table.better[np.ix_(index, index)] if table else None,
-        seat_shares=[_share(seat, number, f"seat {i}") for i, seat in enumerate(by_seat)],
+        seat_shares=[ratings.clustered_share(list(seat.values())) for seat in by_seat],
         mean_decisions=statistics.fmean(row[3] for row in store.games() if row[0] in played),
         test=test,
     )
@@ -199,18 +200,11 @@ def _results(config: ArenaConfig, prefix: str, store: Store) -> Iterable[_Result
         )
 
 
-def _share(by_deal: dict[int, list[float]], number: int, name: str) -> Estimate:
-    """Wilson's interval where every share is a whole win or loss, else the bootstrap; of few deals the wider
-    of the two, since a percentile bootstrap of few is too narrow."""
-    values = [value for deal in by_deal.values() for value in deal]
-    if all(value in (0.0, 1.0) for value in values):
-        return ratings.wilson(sum(values), len(values))
-    found = ratings.bootstrap_mean(list(by_deal.values()), "share", number, name)
-    if len(by_deal) >= FEW_DEALS:
-        return found
-    by_score = ratings.wilson(min(sum(values), len(values)), len(values))
-    wider = len(by_deal) > 1 and found.high - found.low > by_score.high - by_score.low
-    return found if wider else by_score
+def _share(won: dict[int, list[float]], seats: int) -> Estimate:
+    """A bot's win share a seat, from what it won of each game by deal. Who sits in a game twice cannot win it twice."""
+    found = ratings.clustered_share(list(won.values()))
+    games = sum(map(len, won.values()))
+    return Estimate(*(end * games / seats for end in (found.value, found.low, found.high)))
 
 
 def _certain(estimate: Estimate) -> Estimate:

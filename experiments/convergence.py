@@ -14,7 +14,7 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -474,14 +474,15 @@ def _resampled(repeats: int, values: int) -> str:
 
 
 def _estimate(repeats: list[list[float]], number: int, solver: str, budget: int) -> Estimate:
-    """The mean, with a bootstrap over repeats, or over positions where there is one repeat of many."""
+    """The mean, with an interval over repeats, or over positions where there is one repeat of many."""
     clusters = [[value] for value in repeats[0]] if len(repeats) == 1 else repeats
     if len(clusters) == 1:
         return Estimate(repeats[0][0], repeats[0][0], repeats[0][0])
     if len(repeats) > 1 and len(repeats[0]) > 1:
         # By position: its repeats share their difficulty.
         clusters = [list(column) for column in zip(*repeats, strict=True)]
-    return ratings.bootstrap_mean(clusters, "curve", number, solver, budget)
+    found = ratings.clustered_mean(clusters, "curve", number, solver, budget)
+    return replace(found, low=max(0.0, found.low))  # all of these are distances
 
 
 def print_table(summary: Summary, console: Console) -> None:

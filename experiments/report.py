@@ -343,9 +343,9 @@ def print_tables(results: Results, console: Console) -> None:
         convergence.print_table(curve, console)
     if results.arenas:
         console.print(
-            "± is the wider half of a 95 % interval: Wilson's for shares of whole wins and for utilities that are "
-            "the same on another scale, else a bootstrap over deals (for shares over fewer than 20 deals the wider "
-            "of the two). Elo is relative to the mean of the bots.",
+            "± is the wider half of a 95 % interval that takes only deals to be independent: Wilson's for win shares "
+            "and for utilities that are the same on another scale, else a bootstrap over deals (Student's t over fewer "
+            "than 20). Elo is relative to the mean of the bots.",
             style="dim",
             markup=False,
         )

@@ -161,14 +161,10 @@ def test_a_policy_found_offline_plays():
     assert sum(own) / 800 > 0.05  # uniform play gives away far more than that
 
 
-def test_shares_of_few_deals_have_the_wider_of_two_intervals():
-    """Ten games in five deals: with and without a tie, the intervals are of the same kind."""
-    whole = {deal: [1.0, float(deal > 3)] for deal in range(5)}
-    tied = {deal: [1.0, 0.5 if deal == 0 else float(deal > 3)] for deal in range(5)}
-    found, plain = analysis._share(tied, 1, "a"), analysis._share(whole, 1, "a")
-    assert found == ratings.wilson(6.5, 10)
-    assert plain == ratings.wilson(6, 10)
-    uneven = {deal: [0.5, 1.0] if deal == 0 else [float(deal > 2)] * 2 for deal in range(5)}
-    assert analysis._share(uneven, 1, "a") == ratings.bootstrap_mean(list(uneven.values()), "share", 1, "a")
-    many = {deal: [0.5, float(deal % 2)] for deal in range(analysis.FEW_DEALS)}
-    assert analysis._share(many, 1, "a") == ratings.bootstrap_mean(list(many.values()), "share", 1, "a")
+def test_who_sits_in_a_game_twice_cannot_win_it_twice():
+    """Six games of three seats, a bot in one seat of half of them and in two of the others: it can win 6 of 9."""
+    won = {0: [1.0, 1.0], 1: [1.0, 1.0], 2: [1.0, 1.0]}
+    found = analysis._share(won, 9)
+    assert found.value == pytest.approx(6 / 9)
+    assert found.high == pytest.approx(6 / 9)
+    assert found.low == pytest.approx(ratings.wilson(1, 6).low * 6 / 9)
