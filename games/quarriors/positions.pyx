@@ -160,20 +160,23 @@ cdef dict write_figures(QuarriorsTables rules, const State *s):
     cdef const Tables *T = rules.data
     cdef const Player *p
     cdef int32_t seat, i
-    values = []
+    values, recopiers = [], []
     for seat in range(T.n_players):
         p = &s.player[seat]
+        free = [i for i in range(p.n_ready) if unlocked(&p.ready[i])]
+        recopiers.append([k for k, i in enumerate(free) if may_recopy(T, s, seat, &p.ready[i])])
         values.append([(attack_of(T, s, seat, &p.ready[i]), defense_of(T, s, seat, &p.ready[i]))
-                       for i in range(p.n_ready) if unlocked(&p.ready[i])])
+                       for i in free])
     cause = None
     if s.n_stack:
         frame = s.stack[s.n_stack - 1]
         for kind, value in zip(_FRAME_ARGUMENTS.get(frame.op, ""), (frame.a, frame.b, frame.c)):
             if kind == "d":
                 cause = die_of(rules, s, value)
-    return {"values": values, "surcharge": surcharge(T, s, s.active), "cause": cause,
+    return {"values": values, "recopiers": recopiers, "surcharge": surcharge(T, s, s.active), "cause": cause,
             "entering": [name_of(rules, s, s.stack[i].a >> 3) for i in range(s.n_stack)
                          if s.stack[i].op == Q_SUMMONED or s.stack[i].op == Q_JOINS],
+            "bought": [name_of(rules, s, s.stack[i].a) for i in range(s.n_stack) if s.stack[i].op == Q_CAPTURED],
             "against": [attack_total(T, s, seat) for seat in range(T.n_players)],
             "available": {name: s.avail[i] for i, name in enumerate(data.FLAVOURS)}}
 

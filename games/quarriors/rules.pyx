@@ -262,11 +262,12 @@ cdef class QuarriorsRules(QuarriorsTables):
 
     def figures(self, Position position):
         """What follows from a position and a player wants to read: `values`, for each seat (attack, defence) of its
-        creatures, the locked one apart, in the order of `ready` in `to_dict`; `surcharge`, what each summon of the
+        creatures, the locked one apart, in the order of `ready` in `to_dict`; `recopiers`, for each seat the places in
+        that order of creatures that may now become a copy of another; `surcharge`, what each summon of the
         active seat costs on top; `available`, the active seat's Quiddity, floating and in its pool, by flavour;
         `cause`, the die whose doing the question on top is, or None; `entering`, the classes of dice that are summoned
-        but still to be paid for; `against`, for each seat what the attack
-        that goes on counts against its creatures (A30), 0 where there is none."""
+        but still to be paid for, and `bought`, those that are captured but still to be paid for; `against`, for each
+        seat what the attack that goes on counts against its creatures (A30), 0 where there is none."""
         return write_figures(self, <const State *>position.state)
 
     def attack_of(self, Position position, int action):

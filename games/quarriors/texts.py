@@ -126,7 +126,7 @@ def _done(effect: Mapping[str, Any], die: str) -> str:
         "notarget": "rivals' spells cannot target it",
         "draws": f"draw {count} more each turn",
         "fewer": f"draw {count} fewer each turn",
-        "dearer": f"your summons cost {count} more",
+        "dearer": f"its holder's summons cost {count} more",
         "lockrival": "may be locked with a rival, and is his then",
         "nopayoff": "cannot be paid off",
         "scoreself": "it scores",
@@ -138,9 +138,10 @@ def _done(effect: Mapping[str, Any], die: str) -> str:
 
 def _head(effect: Mapping[str, Any]) -> str:
     """The bursts that an effect needs and when it happens."""
-    burst = f"{effect['burst']} " if effect.get("burst") else ""
-    on = _ON[effect["on"]]
-    return f"{burst}{on + ': ' if on else ''}"
+    burst, on = effect.get("burst", ""), _ON[effect["on"]]
+    if burst == "-":
+        return f"without a burst{', ' + on if on else ''}: "
+    return f"{burst + ' ' if burst else ''}{on + ': ' if on else ''}"
 
 
 def _effect_texts(effects: Sequence[Mapping[str, Any]], die: str, headed: bool) -> list[str]:

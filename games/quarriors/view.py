@@ -17,6 +17,7 @@ from games.quarriors.texts import card_text, face_text
 from games.words import join, who
 
 _LEGEND = "2Q: 2 Quiddity; L1 1/2: creature of level 1, attack 1, defence 2; *: burst."
+EMPTY_CARDS = 4  # creature cards without dice that end the game (B82)
 PHASES = {
     "base": ("set-up", "score", "roll", "ready and summon", "attack", "capture", "clean up"),
     "light_vs_dark": ("set-up", "score", "roll, ready and summon", "attack", "capture", "clean up"),
@@ -74,7 +75,10 @@ def _headline(position: Position, state: dict[str, Any], seat: int) -> str:
 
 def _wilds(sets: CardSet, state: dict[str, Any]) -> Table:
     """Every card of the Wilds with cost, Glory, dice left and text."""
-    table = Table(title="The Wilds", title_justify="left", pad_edge=False, box=None, header_style="dim")
+    kinds = [(sets.dice[sets.cards[each["card"]].die].kind, each["dice"]) for each in state["wilds"]]
+    empty = kinds.count(("creature", 0))
+    title = f"The Wilds (creature cards without dice: {empty}; {EMPTY_CARDS} end the game)"
+    table = Table(title=title, title_justify="left", pad_edge=False, box=None, header_style="dim")
     for name, justify in (("card", "left"), ("cost", "right"), ("glory", "right"), ("dice", "right"), ("text", "left")):
         table.add_column(name, justify=cast(Any, justify))
     for entry in state["wilds"]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ from engine_ext.position import Position, Rules
 from games.quarriors.cards import Card, Die, Face
 from games.quarriors.rules import QuarriorsRules
 from games.quarriors.texts import card_text
+from games.quarriors.view import EMPTY_CARDS
 from games.words import NOBODY, Line, Step, Words, count, join, tally, who, whose
 
 
@@ -43,6 +45,27 @@ class _Table:
         """The question: its name and three arguments."""
         stack = self.pending.get("stack") or [["", 0, 0, 0]]
         return list(stack[-1])
+
+    @cached_property
+    def offered(self) -> list[tuple[str, dict[str, Any]]]:
+        """The legal actions but the one that declines, as families and arguments."""
+        named = [parse(self.position.action_to_string(action)) for action in self.position.legal_actions()]
+        return [each for each in named if each[0] != "done"]
+
+    @property
+    def kinds(self) -> set[str]:
+        """The families that are offered."""
+        return {family for family, _ in self.offered}
+
+    @property
+    def empty(self) -> int:
+        """Creature cards without dice."""
+        return sum(self.die(name).kind == "creature" and not n for name, n in self.stock.items())
+
+    def ends_with(self, name: str) -> bool:
+        """Whether the game ends when a die is taken from this card (B82)."""
+        last = self.die(name).kind == "creature" and self.stock[name] == 1
+        return last and self.empty + 1 >= EMPTY_CARDS
 
     def card(self, name: str) -> str:
         """A class of dice by its card's name, where the Wilds have one."""
@@ -75,6 +98,18 @@ class _Table:
         """The seat's creatures without the locked one, in the order of `to_dict`."""
         ready = self.state["players"][seat]["ready"]
         return [each for each in ready if "copy" in each or self.die(each["die"]).faces[each["face"]].creature]
+
+    def marked(self, seat: int) -> str:
+        """The seat's creature that the question is about; a copy goes by its own name."""
+        for each in self.creatures(seat):
+            if "mark" in each.get("marks", ()):
+                return self.shown(each)
+        return "copying creature"
+
+    def recopier(self, number: int) -> str:
+        """The creature that the action `recopy number` of the seat to move is about."""
+        seat = self.position.current_player()
+        return self.shown(self.creatures(seat)[self.figures["recopiers"][seat][number]])
 
     def creature(self, seat: int, name: str, face: int, number: int) -> str:
         """The creature that an action calls `creature seat name face #number`, with its defence now."""
@@ -122,23 +157,65 @@ def face_words(face: Face) -> str:
 # ---- the question --------------------------------------------------------------------------------
 
 _PLAIN = {
-    "recopy": "Before scoring: does your copying creature become a copy of another?",
     "cullspells": "Your creature scored: return spell dice to their cards for Glory?",
-    "ability": "Several creatures scored: whose ability comes next?",
     "cull": "A creature of yours scored: return a die of your Used Pile to its card (cull), to be rid of it?",
-    "clean": "Your turn ends: discard a readied spell?",
     "swap": "Which die of a rival's Used Pile do you take for yours?",
     "take": "Which die do you take from the Wilds?",
     "culltake": "Which die do you take for the culled one?",
     "fetch": "Which used creature die do you take into the pool?",
     "rotate": "To which face does it turn?",
     "spellhost": "From which creature is the spell taken?",
-    "lock": "A Lock face must be locked: which one?",
     "zero": "Which attacker do you weaken to 0?",
     "return": "Which destroyed creature returns?",
-    "between": "Between two defenders: do you cast a spell, or pay a locked die off?",
     "order": "Summoned together: whose ability comes next?",
 }
+
+
+# What can be done, in the order of a sentence. Whatever is asked names what is offered, and no more.
+_DEEDS = (
+    (("summon",), "summon creatures (for their level{dearer})"),
+    (("capture", "discounted"), "buy a die ({captures} allowed)"),
+    (("use",), "use a face that works at once"),
+    (("ready",), "ready a spell"),
+    (("cast",), "cast a spell"),
+    (("anchored",), "use an Anchored Spell"),
+    (("recopy",), "let a copying creature copy another"),
+    (("lock", "lock with"), "lock a die"),
+    (("unlock",), "pay off a locked die for 2{of_it}"),  # LK18, LK19
+    (("discard",), "discard a readied spell"),
+    (("return",), "pay for a return"),
+)
+_PAID = {"summon", "capture", "discounted", "anchored", "unlock"}  # with Quiddity
+
+
+def _deeds(t: _Table, lead: str, decline: str, unpaid: str = "") -> str:
+    """A question made from what is offered.
+
+    Args:
+        t: the table.
+        lead: what comes before it where something costs Quiddity.
+        decline: what the action that declines does.
+        unpaid: what comes before it where nothing does.
+    """
+    extra = t.figures["surcharge"]
+    facts = {
+        "dearer": f", and each costs {extra} more" if extra else "",
+        "captures": count(t.state["captures"], "die", "dice"),
+        "of_it": " of it" if lead and t.kinds & _PAID else " Quiddity",
+    }
+    verbs = [verb.format(**facts) for kinds, verb in _DEEDS if t.kinds & set(kinds)]
+    said = f"{lead if t.kinds & _PAID else unpaid}{', '.join(verbs)}, or {decline}?"
+    return said[0].upper() + said[1:]
+
+
+def _answers(t: _Table) -> str:
+    """What a seat under attack can do about it."""
+    verbs = {
+        "cast": "answer with a spell",
+        "recopy": "let a copying creature copy another",
+        "return": "pay for a return",
+    }
+    return f"do you {join([verb for kind, verb in verbs.items() if kind in t.kinds], 'or')}?"
 
 
 def ask(position: Position) -> str:
@@ -150,19 +227,30 @@ def ask(position: Position) -> str:
         return f"Cull a die of your Used Pile, and take one that costs at most {a} more?"
     if doing in _PLAIN:
         return _PLAIN[doing]
-    if doing == "use" and _choices(position) <= {"unlock", "done"}:
-        return f"You have {t.quiddity}: pay off a locked die for 2 of it, or go on?"  # LK18, LK19
-    if doing in ("use", "fresh"):
+    if doing in ("use", "fresh") and t.kinds <= {"use"}:
         return "You have rolled faces that work at once: use one, or go on?"
+    if doing == "use":
+        return _deeds(t, f"You have {t.quiddity}: ", "go on")
     if doing == "main":
-        extra = t.figures["surcharge"]
-        dearer = f", and each costs {extra} more" if extra else ""
-        return (
-            f"You have {t.quiddity}: summon creatures (for their level{dearer}), cast spells, or go on to the attack?"
-        )
+        return _deeds(t, f"You have {t.quiddity}: ", "go on to the attack")
+    if doing == "between":
+        return _deeds(t, f"Between two defenders you have {t.quiddity}: ", "go on", "between two defenders: ")
+    if doing == "clean":
+        return _deeds(t, f"Your turn ends with {t.quiddity}: ", _done(t), "your turn ends: ")
+    if doing == "capture" and t.kinds <= {"capture", "discounted"}:
+        return f"You have {t.quiddity} left: buy a die ({count(t.state['captures'], 'die', 'dice')} allowed)?"
     if doing == "capture":
-        captures = count(t.state["captures"], "die", "dice")
-        return f"You have {t.quiddity} left: buy a die ({captures} allowed)?"
+        return _deeds(t, f"You have {t.quiddity} left: ", "end the capture phase")
+    if doing == "lock":
+        whose_area = ", and with whom" if "lock with" in t.kinds else ""
+        return f"A Lock face must be locked: which one{whose_area}?"
+    if doing == "ability":
+        if len(t.offered) == 1:
+            ((_, scored),) = t.offered
+            return f"Creatures scored: do you use the ability of {t.face(scored['die'], scored['face'])}?"
+        return "Several creatures scored: whose ability comes next?"
+    if doing == "recopy":
+        return f"Before scoring: does your {t.marked(t.seat)} become a copy of another?"
     if doing == "cullup":
         return f"Return a die of your {'Spent' if b else 'Used'} Pile to its card (cull)?"
     if doing == "together":
@@ -170,20 +258,20 @@ def ask(position: Position) -> str:
     if doing == "reroll":
         return f"Roll other dice again: which one ({count(int(a), 'more', 'more')})?"
     if doing == "surcharge":
-        return f"{who(t.active, t.seat)} is about to summon: does your copying creature make that dearer?"
+        return f"{who(t.active, t.seat)} is about to summon: does your {t.marked(t.seat)} make that dearer?"
     if doing == "window":
-        return f"{_attack_words(t)}: do you answer with a spell?"
+        return f"{_attack_words(t)}: {_answers(t)}"
     if doing == "defend":
         left = int(t.pending.get("rem", 0))
         rest = "" if left == t.figures["against"][t.seat] else f", {left} of it left"
         return f"{_attack_words(t)}{rest}: which of your creatures stands up to it?"
     if doing == "event":
         doomed = [t.shown(each) for each in t.creatures(t.seat) if "doomed" in each.get("marks", ())]
-        if not doomed:
-            return "Destroyed creatures are on their way: what happens to yours?"
-        return f"{join(doomed)} will be destroyed: do you answer?"
+        if "to" in t.kinds:
+            return f"{join(doomed) or 'Creatures of yours'} will be destroyed: where do the dice go?"
+        return f"{join(doomed) or 'Creatures'} will be destroyed: {_answers(t)}"
     if doing == "copy":
-        return "Which creature does yours become a copy of?"
+        return f"Which creature does your {t.marked(t.seat)} become a copy of?"
     if doing == "target":
         return f"{t.shown(t.figures['cause'])}: at which creature?"
     if doing == "host":
@@ -192,16 +280,12 @@ def ask(position: Position) -> str:
         flavour = ("", "light ", "dark ")[int(b)] if int(b) < 3 else ""
         need = f", at least 1 of it {flavour.strip()}" if flavour else ""
         entering = t.figures["entering"]
-        price = f"{t.card(entering[-1])} costs" if entering else "A price of"
+        bought = t.figures["bought"]
+        price = f"{t.card((entering + bought)[-1])} costs" if entering or bought else "A price of"
         return f"{price} {a} Quiddity{need}: which do you pay with?"
     if t.figures["cause"] is not None:
         return f"{t.shown(t.figures['cause'])}: which one?"
     return "What do you do?"
-
-
-def _choices(position: Position) -> set[str]:
-    """The families of the legal actions."""
-    return {parse(position.action_to_string(action))[0] for action in position.legal_actions()}
 
 
 def _attack_words(t: _Table) -> str:
@@ -289,7 +373,8 @@ def options(position: Position) -> Mapping[int, str]:
 def _priced(t: _Table, name: str, cost: int) -> str:
     card = t.cards[name]
     price = max(0, cost - int(t.pending.get("discount", 0)))
-    facts = [count(t.stock[name], "die", "dice") + " left"]
+    ends = t.ends_with(name)
+    facts = ["the last die of it: the game ends" if ends else count(t.stock[name], "die", "dice") + " left"]
     if card.glory:
         facts.append(f"{card.glory} Glory when it scores")
     text = f": {card_text(card)}" if card.effects or card.anchored else ""
@@ -304,6 +389,12 @@ def _of_card(t: _Table, name: str) -> str:
 
 def _done(t: _Table) -> str:
     doing = str(t.frame[0])
+    if doing == "capture" and not t.kinds <= {"capture", "discounted"}:
+        return "end the capture phase"
+    if doing == "clean" and "discard" not in t.kinds:
+        return "end the turn"
+    if doing == "ability" and len(t.offered) == 1:
+        return "leave it unused"
     return {
         "main": "go on to the attack",
         "use": "go on",
@@ -381,8 +472,11 @@ def _option(t: _Table, family: str, parts: dict[str, Any]) -> str:
         locked = t.state["players"][seat].get("locked")
         return f"unlock {whose(seat, t.seat)} {t.shown(locked) if locked else 'die'} for 2 Quiddity"
     if family == "recopy":
-        return f"let your copying creature number {parts['number'] + 1} copy another"
+        return f"let your {t.recopier(parts['number'])} copy another"
     return {"pool": "destroyed dice go to your pool", "aside": "destroyed dice are set aside"}.get(name, family)
+
+
+_SPELT = {4: "four", 5: "five", 6: "six", 7: "seven"}
 
 
 # ---- the story -----------------------------------------------------------------------------------
@@ -527,9 +621,27 @@ def _changes(before: _Table, after: _Table, action: int, summoned: Counter[str])
         lines.append(Line(NOBODY, f"turn {new['turn'] + 1}: {begins}"))
     lines += scores
     if after.over:
+        lines += [Line(NOBODY, why) for why in _ending(after)]
         glory = tally([each["glory"] for each in new["players"]], after.seat, "Glory", "Glory")
         lines.append(Line(NOBODY, f"the game is over: {glory}"))
     return lines
+
+
+def _ending(t: _Table) -> list[str]:
+    """Why the game is over where nobody has reached the goal, and who wins among those with the most Glory (B87)."""
+    glory = [int(each["glory"]) for each in t.state["players"]]
+    if max(glory) >= t.rules.goal:
+        return []
+    if t.empty >= EMPTY_CARDS:
+        told = [f"{_SPELT.get(t.empty, str(t.empty))} creature cards are empty, which ends the game: most Glory wins"]
+    else:
+        told = [f"the limit of {t.rules.parameters['max_turns']} turns each is reached: most Glory wins"]
+    leaders = [seat for seat, n in enumerate(glory) if n == max(glory)]
+    winners = t.pending.get("winners", leaders)
+    if len(leaders) > 1:
+        names = join([who(seat, t.seat) for seat in winners])
+        told.append(f"with equal Glory the dice in the Ready Area count: {names} had most")
+    return told
 
 
 def _named(t: _Table, dice: Counter[str]) -> str:
@@ -621,12 +733,14 @@ def _faces(die: Die) -> str:
 
 
 def aim(rules: Rules) -> str:
-    """The course of a turn, and what wins."""
+    """The course of a turn, and what ends the game."""
     return (
-        f"Who has {cast(QuarriorsRules, rules).goal} Glory first wins. Each turn you roll dice from your bag. "
-        "Quiddity pays for what they show: creatures are summoned, and attack all rivals; spells are cast. Then you "
-        "may buy a die from the Wilds for the Quiddity left; it goes to your Used Pile, which becomes your bag when "
-        "that is empty. Creatures of yours that still stand when your next turn begins score their Glory."
+        f"Who has {cast(QuarriorsRules, rules).goal} Glory first wins. The game ends as well when {EMPTY_CARDS} "
+        "creature cards have no dice left: then most Glory wins, and of those who have it who has most dice in the "
+        "Ready Area. Each turn you roll dice from your bag. Quiddity pays for what they show: creatures are summoned, "
+        "and attack all rivals; spells are cast. Then you may buy a die from the Wilds for the Quiddity left; it goes "
+        "to your Used Pile, which becomes your bag when that is empty. Creatures of yours that still stand when your "
+        "next turn begins score their Glory."
     )
 
 

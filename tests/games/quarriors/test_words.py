@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ import games
 from engine_ext.position import Position
 from games.quarriors.loading import read_sets
 from games.quarriors.texts import card_text
+from games.quarriors.words import parse
 from games.words import Line, Step
+from tests.games.quarriors.scripts import begin
 
 DATA = Path(games.__file__).parent / "quarriors" / "data"
 SPEC = games.spec("quarriors")
@@ -306,3 +309,170 @@ def test_the_end_is_told_as_people_would() -> None:
     lines = told(position, "done")
     assert lines[-1] == (-1, "the game is over: you have 3 Glory and seat 1 has 20")
     assert told(position, "done", seat=1)[-1] == (-1, "the game is over: you have 20 Glory and seat 0 has 3")
+
+
+LAST_DIE = {
+    "players": 3,
+    "cards": "Deathdealer; Witching Hag; Quake Dragon; Warrior of the Quay; Scavenging Goblin",
+    "dice": {"Scavenging Goblin": 1, "Witching Hag": 1},
+    "phase": 5,
+    "quiddity": 2,
+    "p0": "glory: 5",
+}
+
+
+def test_the_last_die_of_the_fourth_card_is_told_of_before_and_after() -> None:
+    """B82, B87: three creature cards are empty and the Goblin, which costs 2, is the fourth; most Glory wins."""
+    position = begin({**LAST_DIE, "p1": "glory: 7"})
+    goblin = next(text for text in SPEC.options(position).values() if text.startswith("capture Scavenging Goblin"))
+    assert "(the last die of it: the game ends, 2 Glory when it scores)" in goblin
+    assert "creature cards without dice: 3; 4 end the game" in str(SPEC.sections(position, 0)["wilds"].title)
+    lines = told(position, "capture Scavenging Goblin")
+    assert (-1, "four creature cards are empty, which ends the game: most Glory wins") in lines
+    assert lines[-1] == (-1, "the game is over: you have 5 Glory, seat 1 has 7 and seat 2 has 0")
+    assert "4 creature cards have no dice left" in SPEC.aim(position.rules)
+
+
+def test_a_last_die_that_ends_nothing_is_one_die() -> None:
+    """B82: with two cards empty the third may go, too; Basic Quiddity is no creature."""
+    position = begin({**LAST_DIE, "dice": {"Scavenging Goblin": 1, "Witching Hag": 1, "Quake Dragon": 1}})
+    assert not any("the game ends" in text for text in SPEC.options(position).values())
+    three_empty = begin(LAST_DIE)
+    ends = [text for text in SPEC.options(three_empty).values() if "the game ends" in text]
+    assert [text.split(" for ")[0] for text in ends] == ["capture Scavenging Goblin"]
+
+
+def test_equal_glory_is_told_with_what_decides() -> None:
+    """B87: of two with 5 Glory, seat 1 has a creature in its Ready Area."""
+    lines = told(begin({**LAST_DIE, "p1": "glory: 5 | ready: Assistant 4"}), "capture Scavenging Goblin")
+    assert (-1, "with equal Glory the dice in the Ready Area count: seat 1 had most") in lines
+
+
+def test_lending_a_lock_speaks_of_its_holder() -> None:
+    """LK21: a Quaxos' Eye may go to a rival, whose summons it makes dearer then."""
+    given = {
+        "edition": "light_vs_dark",
+        "qladiator": True,
+        "players": 2,
+        "cards": "Assistant of Economics; Strong Quaxos' Eye; Herald",
+        "phase": 2,
+        "pending": {"rolled": True},
+        "p0": "active: Quaxos' Eye 2",
+    }
+    position = begin(given)
+    lent = next(text for text in SPEC.options(position).values() if " with seat 1" in text)
+    assert "its holder's summons cost 1 more" in lent
+    assert "your" not in lent
+    assert SPEC.ask(position) == "Lock a die, or go on to the attack?"
+
+
+def test_a_creature_that_copies_another_is_named() -> None:
+    """A39: of two attackers, 1 (A29) or more count against the Ooze, which is asked whether it copies the Devotee."""
+    given = {
+        "cards": "Strong Primordial Ooze; Devotee of the Holy Query; Scavenging Goblin",
+        "phase": 4,
+        "p0": "ready: Devotee of the Holy Query 2, Scavenging Goblin 2",
+        "p1": "ready: Primordial Ooze 3 = Scavenging Goblin 4",
+    }
+    position = begin(given)
+    assert SPEC.ask(position).endswith(": do you let a copying creature copy another?")
+    words = list(SPEC.options(position).values())
+    assert words[0].startswith("let your Strong Primordial Ooze (")
+    assert words[0].endswith(") copy another")
+    assert " as Scavenging Goblin (" in words[0]
+    before_scoring = {"cards": "Strong Primordial Ooze; Mighty Quake Dragon", "phase": 1}
+    before_scoring |= {"p0": "ready: Primordial Ooze 3", "p1": "ready: Quake Dragon 5"}
+    assert SPEC.ask(begin(before_scoring)).startswith("Before scoring: does your Strong Primordial Ooze (")
+
+
+def test_one_ability_is_not_asked_for_among_several() -> None:
+    """The only creature that scored is a Deathdealer."""
+    given = {"cards": "Deathdealer; Quake Dragon", "phase": 1, "p0": "ready: Deathdealer 3"}
+    position = begin({**given, "p1": "used: 1 Quake Dragon"})
+    assert SPEC.ask(position) == "Creatures scored: do you use the ability of Deathdealer (level 1, 3/2)?"
+    assert list(SPEC.options(position).values())[-1] == "leave it unused"
+
+
+def test_where_destroyed_dice_go_is_asked_as_that() -> None:
+    """A13: Life Charm says the pool, Mighty Ghostly Spirit says aside."""
+    given = {"cards": "Life Charm; Deathdealer; Mighty Ghostly Spirit", "phase": 4, "p0": "ready: Deathdealer 5"}
+    position = begin({**given, "p1": "ready: Ghostly Spirit 3, Life 3"})
+    assert SPEC.ask(position).endswith("will be destroyed: do you answer with a spell?")
+    asked, _ = play(position, "cast Life 3")
+    assert SPEC.ask(asked).endswith("will be destroyed: where do the dice go?")
+
+
+def test_no_burst_is_said_in_words() -> None:
+    cards = read_sets([DATA / "light_vs_dark.toml"]).cards
+    assert card_text(cards["Dark Spell"]).startswith(
+        "without a burst, cast: attack +2 for your creatures; * cast: attack +3"
+    )
+    assert not any(text.startswith("- ") for card in cards.values() for text in card_text(card).split("; "))
+
+
+def test_a_price_names_what_is_bought() -> None:
+    """D22: a Herald paid for with light or dark Quiddity."""
+    given = {
+        "edition": "light_vs_dark",
+        "cards": "Assistant of Economics; Herald",
+        "dice": {"Herald": 3},
+        "phase": 4,
+        "quiddity": {"light": 9, "dark": 9},
+    }
+    asked, _ = play(begin(given), "capture Herald")
+    assert SPEC.ask(asked).startswith("Herald costs ")
+
+
+ASKED = {
+    "buy a die": {"capture", "discounted"},
+    "with a spell": {"cast"},
+    "cast a spell": {"cast"},
+    "Anchored Spell": {"anchored"},
+    "pay off a locked die": {"unlock"},
+    "lock a die": {"lock", "lock with"},
+    "summon creatures (": {"summon"},
+    "at once": {"use"},
+    "discard a readied spell": {"discard"},
+    "copy another": {"recopy"},
+}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"players": 3},
+        {"qladiator": True},
+        {"edition": "light_vs_dark", "players": 3, "qladiator": True},
+        {"edition": "light_vs_dark", "mixed": True},
+    ],
+)
+def test_a_question_names_what_is_offered_and_nothing_else(parameters: dict[str, Any]) -> None:
+    seen = set()
+    for seed in range(3):
+        rng = random.Random(seed)
+        position = SPEC.make_rules(parameters).initial_position()
+        for _ in range(500):
+            if position.is_terminal():
+                break
+            if position.is_chance_node():
+                outcomes, weights = zip(*position.chance_outcomes(), strict=True)
+                position = position.child(rng.choices(outcomes, weights)[0])
+                continue
+            doing = position.to_dict()["pending"]["stack"][-1][0]
+            if doing in ("main", "use", "between", "capture", "clean", "window"):
+                question = SPEC.ask(position).lower()
+                offered = {parse(position.action_to_string(action))[0] for action in position.legal_actions()}
+                for phrase, families in ASKED.items():
+                    if phrase.lower() in question:
+                        assert families & offered, question
+                assert all(
+                    any(phrase.lower() in question for phrase, families in ASKED.items() if family in families)
+                    for family in offered - {"done", "ready"}
+                ), (question, offered)
+                last = list(SPEC.options(position).values())[-1]
+                if doing == "capture":
+                    only = offered <= {"capture", "discounted", "done"}
+                    assert last == ("buy nothing more" if only else "end the capture phase")
+                seen.add(doing)
+            position = position.child(rng.choice(position.legal_actions()))
+    assert {"main", "capture"} <= seen
