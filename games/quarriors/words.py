@@ -635,7 +635,8 @@ def _ending(t: _Table) -> list[str]:
     if t.empty >= EMPTY_CARDS:
         told = [f"{_SPELT.get(t.empty, str(t.empty))} creature cards are empty, which ends the game: most Glory wins"]
     else:
-        told = [f"the limit of {t.rules.parameters['max_turns']} turns each is reached: most Glory wins"]
+        turns = count(int(t.rules.parameters["max_turns"]), "turn")
+        told = [f"everybody has had {turns}, the most there are: most Glory wins"]
     leaders = [seat for seat, n in enumerate(glory) if n == max(glory)]
     winners = t.pending.get("winners", leaders)
     if len(leaders) > 1:

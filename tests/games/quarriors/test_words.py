@@ -348,6 +348,23 @@ def test_equal_glory_is_told_with_what_decides() -> None:
     assert (-1, "with equal Glory the dice in the Ready Area count: seat 1 had most") in lines
 
 
+def test_a_game_that_runs_out_of_turns_says_so() -> None:
+    """One turn each, and nobody has the Glory that wins."""
+    rng = random.Random(1)
+    position = SPEC.make_rules({"max_turns": 1}).initial_position()
+    steps: list[Step] = []
+    while not position.is_terminal():
+        chance = position.is_chance_node()
+        action = position.chance_outcomes()[0][0] if chance else rng.choice(position.legal_actions())
+        after = position.child(action)
+        name = None if chance else position.action_to_string(action)
+        steps.append(Step(-1 if chance else position.current_player(), action, name, position, after))
+        position = after
+    texts = [line.text for line in SPEC.tell(steps, 0)]
+    assert "everybody has had 1 turn, the most there are: most Glory wins" in texts
+    assert texts[-1].startswith("the game is over: ")
+
+
 def test_lending_a_lock_speaks_of_its_holder() -> None:
     """LK21: a Quaxos' Eye may go to a rival, whose summons it makes dearer then."""
     given = {
