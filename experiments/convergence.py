@@ -26,7 +26,7 @@ from rich.text import Text
 from engine_ext.errors import ConfigError, QuandaryError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
-from experiments import gametext, ladder, ratings, solve
+from experiments import gametext, ladder, ratings, solve, tryout
 from experiments.config import ConvergenceConfig
 from experiments.plots import Curve
 from experiments.ratings import Estimate
@@ -170,6 +170,42 @@ def _check_solver(config: ConvergenceConfig, game: gametext.Game, line: _Line) -
     return str(spec)
 
 
+def try_out(config: ConvergenceConfig, seed: int, where: str) -> None:
+    """Begin what the part needs, for some seconds at most: the exact values or the tree, and every solver.
+
+    Args:
+        config: in canonical text.
+        seed: of the experiment.
+        where: file and place, for messages.
+
+    Raises:
+        ConfigError: naming the key: the game is too large to be solved exactly, or refuses a solver.
+    """
+    whole = (
+        functools.partial(exact_cases, config.game, config.positions, seed)
+        if config.measure == "regret"
+        else functools.partial(_tree_rules, config.game)
+    )
+    try:
+        ready = tryout.begin(whole, tryout.WHOLE_S)
+    except QuandaryError as error:
+        raise ConfigError(f"{where}.game: {config.measure} is measured exactly, and {error}") from error
+    if config.measure != "regret" and not ready:
+        return
+    for place, line in zip(_places(config), _lines(config), strict=True):
+        spec = with_budget(line.solver, line.unit, line.budgets[0])
+        try:
+            if config.measure == "exploitability":
+                make = functools.partial(solve.make_offline, spec, _tree_rules(config.game).tree, 0)
+                tryout.begin(make, tryout.SEARCH_S)
+                continue
+            own = gametext.load(config.game).rules
+            rules: Rules = own if config.measure == "regret" and own is not None else _tree_rules(config.game)
+            tryout.search(specs.make_searcher(spec, rules), rules)
+        except QuandaryError as error:
+            raise ConfigError(f"{where}.{place}: {error}") from error
+
+
 def with_budget(text: str, unit: str | None, budget: int) -> Spec:
     """A solver's spec with its budget put in; as it stands where there is no unit.
 
@@ -215,7 +251,12 @@ def points(config: ConvergenceConfig, number: int) -> Iterator[Point]:
     for i, line in enumerate(_lines(config)):
         for repeat in range(config.repeats):
             for budget in line.budgets:
-                yield Point(f"curve{number}/{line.label}/{repeat:04d}/{budget:012d}", i, budget, repeat)
+                yield Point(f"{prefix(number)}{line.label}/{repeat:04d}/{budget:012d}", i, budget, repeat)
+
+
+def prefix(number: int) -> str:
+    """What the keys of a part's points begin with."""
+    return f"curve{number}/"
 
 
 def points_total(config: ConvergenceConfig) -> int:
@@ -419,14 +460,14 @@ class Summary:
 
 def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary | None:
     """The curves of one part; None before its first point."""
-    prefix = f"curve{number}/"
+    begins = prefix(number)
     values: dict[str, list[float]] = defaultdict(list)
     for key, _, value in store.measures():
-        if key.startswith(prefix):
+        if key.startswith(begins):
             values[key].append(value)
     if not values:
         return None
-    spent = {key: seconds for key, _, _, seconds in store.timings() if key.startswith(prefix)}
+    spent = {key: seconds for key, _, _, seconds in store.timings() if key.startswith(begins)}
     grouped: dict[tuple[int, int], list[str]] = defaultdict(list)
     for point in points(config, number):
         if point.key in values:

@@ -7,7 +7,7 @@ A file of experiments/ladder holds rows for one game:
     bot = "mcts(simulations=2000)"
     elo = 212.0                       # above the mean of the bots it met; absent for one player
     interval = [180.0, 244.0]
-    games = 600                       # seats it played
+    games = 600                       # it sat in
     experiment = "quickstart"         # config and seed it came from
     seed = 1
 
@@ -51,10 +51,11 @@ class Row:
         bot: its spec.
         elo: above the mean of the bots it met; None where nobody met.
         interval: 95 % interval of `elo`.
-        games: seats it played.
+        games: it sat in, in however many seats.
         experiment: name of the config.
         seed: of the experiment.
         path: the file.
+        remark: how far the row can be trusted, a line; written as a comment, and empty for a row that was read.
     """
 
     game: str
@@ -65,6 +66,7 @@ class Row:
     experiment: str
     seed: int
     path: Path
+    remark: str = ""
 
 
 @functools.cache
@@ -123,7 +125,8 @@ def write(found: list[Row]) -> str:
     """The text of a ladder file with these rows."""
     parts = []
     for row in found:
-        lines = ["[[row]]", f"game = {json.dumps(row.game)}", f"bot = {json.dumps(row.bot)}"]
+        lines = [f"# {row.remark}"] if row.remark else []
+        lines += ["[[row]]", f"game = {json.dumps(row.game)}", f"bot = {json.dumps(row.bot)}"]
         if row.elo is not None and row.interval is not None:
             lines += [f"elo = {row.elo:.1f}", f"interval = [{row.interval[0]:.1f}, {row.interval[1]:.1f}]"]
         lines += [f"games = {row.games}", f"experiment = {json.dumps(row.experiment)}", f"seed = {row.seed}"]

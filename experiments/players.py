@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
-from experiments import gametext, ladder, solve
+from experiments import gametext, ladder, solve, tryout
 from solvers import specs
 from solvers.best_response import expected_values
 from solvers.contract import ActionStats, Limit, Searcher, SearchResult
@@ -57,6 +57,14 @@ class SearchPlayer:
     def begin(self) -> None:
         """Forget anything kept from an earlier game."""
         self._searcher.reset()
+
+    def try_out(self, rules: Rules) -> None:
+        """Begin to search the game, so that what rules the searcher out shows before any game is played.
+
+        Raises:
+            QuandaryError: what the searcher refuses.
+        """
+        tryout.search(self._searcher, rules)
 
     def choose(self, position: Position, seed: int, *, seconds: float | None = None) -> SearchResult:
         """Search from the position."""

@@ -1,6 +1,7 @@
 """`quandary run`: a config in, a run folder with manifest.json, results.sqlite and report.html out.
 
-Everything is checked before anything is written: games, bots, the folder. A folder that holds
+Everything is checked before anything is written: games, bots, the folder. Bots and solvers are tried out, too, for
+some seconds at most (`tryout`), since not all that a game rules out is declared. A folder that holds
 results is never written over; `resume` continues it when config, games and bots are the same.
 """
 
@@ -22,6 +23,7 @@ from engine_ext.errors import ConfigError, QuandaryError, ResultsError, reason
 from experiments import (
     analysis,
     arena,
+    bounds,
     convergence,
     executors,
     files,
@@ -37,6 +39,8 @@ from experiments.executors import Task
 from experiments.gametext import Game
 from experiments.sequential import Watch
 from experiments.store import Store
+
+_CLEARLY = 0.975  # probability from which one bot counts as stronger than another
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def _seats(game: Game) -> int:
 
 
 def prepare(config: ExperimentConfig, where: str) -> Experiment:
-    """Check games and bots and write them out in full.
+    """Check games and bots, try each out for some seconds at most, and write them out in full.
 
     Args:
         where: the config's file, for messages.
@@ -98,7 +102,9 @@ def prepare(config: ExperimentConfig, where: str) -> Experiment:
         for k, bot in enumerate(each.bots, 1):
             with _at(f"{where}: arena[{i}].bots[{k}]"):
                 canonical = players.canonical(bot, game.rules)
-                players.cached(canonical, game.text)
+                player = players.cached(canonical, game.text)
+                if isinstance(player, players.SearchPlayer):
+                    player.try_out(game.rules)
                 if note := ladder.note(bot, game.rules):
                     notes.append(f"{game.text}: {note}")
                 if players.timed(canonical, game.rules) and canonical not in timed:
@@ -114,6 +120,7 @@ def prepare(config: ExperimentConfig, where: str) -> Experiment:
     curves = []
     for i, curve in enumerate(config.convergence, 1):
         checked = convergence.check(curve, f"{where}: convergence[{i}]")
+        convergence.try_out(checked, config.seed, f"{where}: convergence[{i}]")
         found[checked.game] = gametext.load(checked.game)
         curves.append(checked)
     return Experiment(config.model_copy(update={"arena": arenas, "convergence": curves}), found, notes, timed)
@@ -165,6 +172,7 @@ def run(
     except QuandaryError as error:
         if not resume and not isinstance(error, executors.WorkerLostError):
             _discard(folder, was_there)
+        _report_so_far(folder)
         raise
     report.build(folder)
     return folder
@@ -247,6 +255,18 @@ class _Tests:
         return self.decided(prefix) and arena.deal_of(key) >= self.watches[prefix].test.deals
 
 
+def _report_so_far(folder: Path) -> None:
+    """The report of what a run has kept that was refused something in the middle."""
+    try:
+        with Store.read(folder / "results.sqlite") as store:
+            if not store.done():
+                return
+        path = report.build(folder)
+    except ResultsError:  # what ended the run may also keep a report from being written
+        return
+    Console(stderr=True).print(f"report of what is finished: {path}", highlight=False, markup=False, soft_wrap=True)
+
+
 def _discard(folder: Path, keep_folder: bool) -> None:
     """Remove a new run that ended before its first result: a game refused as too large, for one."""
     try:
@@ -292,7 +312,13 @@ def _open(folder: Path, experiment: Experiment, identity: dict[str, Any], path: 
                 "resume needs the same config, games and bots"
             )
         if results_path.exists():
-            return Store.resume(results_path, config_hash)
+            store = Store.resume(results_path, config_hash)
+            try:
+                bounds.check(experiment.config, store)
+            except ResultsError:
+                store.close()
+                raise
+            return store
         return Store.create(results_path, config_hash)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ResultsError(f"{folder} is not an empty folder; nothing is written over (--resume continues a run)")
@@ -360,28 +386,62 @@ def default_workers() -> int:
 
 
 def ladder_rows(folder: Path) -> list[ladder.Row]:
-    """The strongest bot of each arena of a finished run, as rows for the ladder."""
-    content = files.read_json(folder / "manifest.json", "run")
-    config = report.config_of(content, folder)
+    """The strongest bot of each arena of a finished run, as rows for the ladder.
+
+    Each says from how many deals it comes, and whether these separate it from the bots behind it.
+
+    Raises:
+        ResultsError: no run folder, damaged, or an arena that is not finished.
+    """
+    results = report.load(folder)
+    summaries = {summary.number: summary for summary in results.arenas}
     found = []
-    with Store.read(folder / "results.sqlite") as store:
-        for i, each in enumerate(config.arena, 1):
-            game = gametext.load(each.game, own_only=True)
-            assert game.rules is not None
-            summary = analysis.summarise(each, i, game.rules.num_players(), store)
-            if summary is None or not summary.complete:
-                raise ResultsError(f"{folder}: arena {i} ({each.game}) is not finished; the ladder takes finished runs")
-            best = summary.standings[0]
-            found.append(
-                ladder.Row(
-                    game=each.game,
-                    bot=best.bot,
-                    elo=best.elo.value if best.elo else None,
-                    interval=(best.elo.low, best.elo.high) if best.elo else None,
-                    games=best.seats,
-                    experiment=config.name,
-                    seed=config.seed,
-                    path=folder,
-                )
+    for i, each in enumerate(results.config.arena, 1):
+        summary = summaries.get(i)
+        if summary is None or not summary.complete:
+            raise ResultsError(f"{folder}: arena {i} ({each.game}) is not finished; the ladder takes finished runs")
+        best = summary.standings[0]
+        found.append(
+            ladder.Row(
+                game=each.game,
+                bot=best.bot,
+                elo=best.elo.value if best.elo else None,
+                interval=(best.elo.low, best.elo.high) if best.elo else None,
+                games=_games_of(best.bot, summary),
+                experiment=results.config.name,
+                seed=results.config.seed,
+                path=folder,
+                remark=_remark(summary),
             )
+        )
     return found
+
+
+def _games_of(bot: str, summary: analysis.ArenaSummary) -> int:
+    """Games of a finished arena in which a bot sat; it may have sat in several of the seats."""
+    number = summary.config.bots.index(bot)
+    meetings = arena.lineups(len(summary.config.bots), summary.n_players)
+    games = sum(len(arena.seatings(lineup)) for lineup in meetings if number in lineup)
+    return games * _deals(summary)
+
+
+def _deals(summary: analysis.ArenaSummary) -> int:
+    """Deals that a finished arena has played."""
+    return summary.games // arena.games_per_deal(len(summary.config.bots), summary.n_players)
+
+
+def _remark(summary: analysis.ArenaSummary) -> str:
+    """From how many deals the first of an arena is the first, and whom it is not clearly separated from."""
+    best, *rest = summary.standings
+    deals = _deals(summary)
+    remark = f"{deals:,} deal{'' if deals == 1 else 's'}"
+    if summary.test is not None:  # H0 says no more than that the first is not clearly the stronger
+        near = [] if summary.test.accepted == "H1" and best.bot == summary.config.bots[0] else rest
+    elif deals < analysis.FEW_DEALS:
+        near = rest
+        remark += ", too few to separate bots"
+    elif summary.by_wins and summary.better is not None:
+        near = [other for i, other in enumerate(rest, 1) if not summary.better[0, i] >= _CLEARLY]
+    else:
+        near = [other for other in rest if not best.utility.low > other.utility.high]
+    return remark + (f"; not clearly separated from {', '.join(other.bot for other in near)}" if near else "")

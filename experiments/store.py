@@ -21,6 +21,7 @@ import datetime
 import os
 import platform
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -158,7 +159,8 @@ class Store:
         faults = {
             "has a game but nobody in its seats": "SELECT job_key FROM games EXCEPT SELECT job_key FROM seats",
             "has seats but no game": "SELECT job_key FROM seats EXCEPT SELECT job_key FROM games",
-            "has a utility that is no number": "SELECT job_key FROM seats WHERE typeof(utility) != 'real'",
+            "has a utility that is no number": f"SELECT job_key FROM seats WHERE {_no_number('utility')}",
+            "has a measure that is no number": f"SELECT job_key FROM measures WHERE {_no_number('value')}",
         }
         for fault, query in faults.items():
             row = self._db.execute(f"{query} LIMIT 1").fetchone()
@@ -257,6 +259,18 @@ class Store:
         with self._errors():
             return self._db.execute("SELECT * FROM measures ORDER BY job_key, measure").fetchall()
 
+    def seats_beyond(self, prefix: str, low: float, high: float) -> list[tuple[str, int, str, float]]:
+        """Rows of `seats` whose keys begin so and whose utility is not within these bounds."""
+        query = "SELECT * FROM seats WHERE substr(job_key, 1, ?) = ? AND utility NOT BETWEEN ? AND ? ORDER BY job_key"
+        with self._errors():
+            return self._db.execute(query, (len(prefix), prefix, low, high)).fetchall()
+
+    def measures_beyond(self, prefix: str, low: float, high: float) -> list[tuple[str, str, float]]:
+        """Rows of `measures` whose keys begin so and whose value is not within these bounds."""
+        query = "SELECT * FROM measures WHERE substr(job_key, 1, ?) = ? AND value NOT BETWEEN ? AND ? ORDER BY job_key"
+        with self._errors():
+            return self._db.execute(query, (len(prefix), prefix, low, high)).fetchall()
+
     def timings(self) -> list[tuple[str, int, int, float]]:
         """(job_key, seat, decisions, seconds) of all jobs."""
         with self._errors():
@@ -266,6 +280,11 @@ class Store:
         """(run, started, finished, workers, executor, host) of all executions."""
         with self._errors():
             return self._db.execute("SELECT * FROM runs ORDER BY run").fetchall()
+
+
+def _no_number(column: str) -> str:
+    """SQL for a value that is not a finite number (SQLite keeps nan as NULL)."""
+    return f"typeof({column}) != 'real' OR abs({column}) > {sys.float_info.max!r}"
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

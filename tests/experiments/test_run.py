@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
@@ -15,8 +16,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from engine_ext.errors import ResultsError
-from experiments import executors, export, report, run
+from engine_ext.errors import ResultsError, UnsuitableGameError
+from experiments import arena, executors, export, ladder, report, run
 from experiments.store import Store, dump
 from tests.experiments.command import command_line, quandary, start
 
@@ -127,6 +128,113 @@ def test_a_game_that_is_refused_leaves_no_folder(tmp_path, capsys):
         assert "hex(board_size=5)" in errors
     assert not (tmp_path / "new").exists()
     assert list((tmp_path / "mine").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "says"),
+    [
+        (
+            '[[arena]]\ngame = "pentaquest(players=2)"\nbots = ["greedy", "expectimax"]\ndeals = 2\n',
+            "arena[2].bots[2]: pentaquest has cycles",
+        ),
+        (
+            '[[convergence]]\ngame = "pentaquest"\nmeasure = "regret"\nsolvers = ["mcts"]\nbudgets = [10]\n',
+            "convergence[1].game: regret is measured exactly, and pentaquest: it has more than",
+        ),
+        (
+            '[[convergence]]\ngame = "pentaquest(scenario=tiny)"\nmeasure = "regret"\nsolvers = ["mcts"]\n'
+            'budgets = [10]\nbaselines = ["expectimax(max_states=2)"]\n',
+            "convergence[1].baselines[1]: pentaquest",
+        ),
+        (
+            '[[convergence]]\ngame = "hex(board_size=5)"\nmeasure = "exploitability"\nsolvers = ["cfr"]\n'
+            "budgets = [1]\n",
+            "convergence[1].game: exploitability is measured exactly, and hex(board_size=5)",
+        ),
+    ],
+    ids=["cycles", "states", "baseline", "tree"],
+)
+def test_what_a_game_rules_out_is_said_before_the_first_job(part, says, tmp_path, capsys):
+    config = tmp_path / "late.toml"
+    first = '[[arena]]\ngame = "pig(goal=20)"\nbots = ["random", "greedy"]\ndeals = 2\n'
+    config.write_text(f'name = "late"\n{first}{part}')
+    code, _, errors = command_line(capsys, "run", config, "--out", tmp_path / "r", "--workers", 1)
+    assert code == 2
+    assert f"late.toml: {says}" in errors
+    assert "jobs to do" not in errors
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_run_that_is_refused_in_the_middle_has_a_report_of_what_there_is(tmp_path, capsys, monkeypatch):
+    config, folder = tmp_path / "trial.toml", tmp_path / "r"
+    config.write_text(CONFIG.format(deals=2).replace("deals = 30", "deals = 2"))
+    play = arena.ArenaTask.run
+
+    def refused(task):
+        if task.game != "quandary_pig(goal=60)":
+            raise UnsuitableGameError("kuhn is too wide")
+        return play(task)
+
+    monkeypatch.setattr(arena.ArenaTask, "run", refused)
+    code, _, errors = command_line(capsys, "run", config, "--out", folder, "--workers", 1)
+    assert code == 2
+    assert "kuhn is too wide" in errors
+    assert f"report of what is finished: {folder / 'report.html'}" in errors
+    assert "greedy" in (folder / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            "UPDATE seats SET utility = 9e99 WHERE seat = 1",
+            "seat 1 the utility 9e+99, and quandary_pig(goal=60) gives -1",
+        ),
+        ("UPDATE seats SET utility = -1.5 WHERE seat = 0", "seat 0 the utility -1.5"),
+        ("UPDATE seats SET utility = 9e999", "has a utility that is no number"),
+        ("INSERT INTO measures VALUES ('curve1/cfr+/0000/000000000001', 'exploitability', NULL)", "that is no number"),
+        ("INSERT INTO measures VALUES ('curve1/cfr+/0000/000000000001', 'exploitability', 9e999)", "that is no number"),
+    ],
+)
+def test_edited_results_do_not_become_findings(change, says, config, finished, tmp_path, capsys):
+    edited(finished, tmp_path, change)
+    for words in (("report", tmp_path), ("ladder", tmp_path), ("run", config, "--out", tmp_path, "--resume")):
+        code, _, errors = command_line(capsys, *words)
+        assert code == 2
+        assert "results.sqlite is damaged" in errors
+        assert says in errors
+    assert not (tmp_path / "report.html").exists()
+
+
+def edited(finished: Path, folder: Path, change: str) -> None:
+    """A copy of a run whose results somebody has changed."""
+    for file in ("manifest.json", "results.sqlite"):
+        (folder / file).write_bytes((finished / file).read_bytes())
+    with contextlib.closing(sqlite3.connect(folder / "results.sqlite")) as db, db:
+        db.execute(change)
+
+
+@pytest.mark.parametrize(
+    ("game", "value", "says"),
+    [
+        ("kuhn_poker", -5.0, "the exploitability -5, and a distance from the exact answer is never below 0"),
+        ("kuhn", -5.0, "the exploitability -5, and a distance from the exact answer is 0 to 4"),
+        ("kuhn", 4.5, "the exploitability 4.5"),  # utilities of Kuhn poker are -2 to 2
+    ],
+)
+def test_a_distance_is_within_what_there_can_be(game, value, says, tmp_path, capsys):
+    config, folder = tmp_path / "trial.toml", tmp_path / "r"
+    config.write_text(
+        f'name = "trial"\n[[convergence]]\ngame = "{game}"\nmeasure = "exploitability"\nsolvers = ["cfr"]\n'
+        "budgets = [1]\n"
+    )
+    run.run(config, folder, workers=1)
+    assert command_line(capsys, "report", folder)[0] == 0
+    (tmp_path / "edited").mkdir()
+    edited(folder, tmp_path / "edited", f"UPDATE measures SET value = {value}")
+    code, _, errors = command_line(capsys, "report", tmp_path / "edited")
+    assert code == 2
+    assert says in errors
 
 
 def test_names_of_bots_break_between_words_only():
@@ -283,7 +391,27 @@ def test_the_ladder_takes_the_first_of_each_arena(finished, capsys):
     code, output, _ = command_line(capsys, "ladder", finished)
     assert code == 0
     assert output.count("[[row]]") == 2
-    assert 'game = "quandary_pig(goal=60)"\nbot = "greedy"' in output
+    assert '# 60 deals\n[[row]]\ngame = "quandary_pig(goal=60)"\nbot = "greedy"' in output
+    assert "games = 120\n" in output
+
+
+def test_the_ladder_counts_games_and_says_what_few_deals_separate(tmp_path, capsys):
+    config, folder = tmp_path / "three.toml", tmp_path / "r"
+    config.write_text(
+        'name = "three"\n[[arena]]\ngame = "pentaquest(players=3,deck=duel,quest_area=2)"\n'
+        'bots = ["random", "greedy"]\ndeals = 3\n'
+        '[[arena]]\ngame = "pig(goal=30)"\nbots = ["greedy", "random"]\ndeals = 30\n'
+    )
+    run.run(config, folder, workers=1)
+    code, output, _ = command_line(capsys, "ladder", folder)
+    assert code == 0
+    first, second = output.split("\n\n")
+    assert "games = 18\n" in first  # 3 deals, 2 tables, 3 seatings; both bots sit in each
+    assert re.match(r"# 3 deals, too few to separate bots; not clearly separated from (random|greedy)\n", first)
+    assert second.startswith("# 30 deals")
+    path = tmp_path / "rows.toml"
+    path.write_text(output)
+    assert [row.games for row in ladder.read(path)] == [18, 60]
 
 
 def test_more_than_two_players_meet_in_every_rotation(tmp_path):
