@@ -112,9 +112,9 @@ def _print_json(content: dict[str, Any]) -> None:
 
 def _console() -> Console:
     """Where results are printed; into a file or a pipe, tables are as wide as they need to be."""
-    from rich.console import Console
+    from experiments.terminal import Terminal
 
-    class Printer(Console):
+    class Printer(Terminal):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 

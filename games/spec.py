@@ -63,6 +63,7 @@ class GameSpec:
         players: (fewest, most) seats.
         hidden_information: whether some parameter setting hides something from a seat.
         has_chance: whether the game has chance nodes.
+        ties_are_wins: whether seats that are level at the end of a game share the win; False where nobody has won then.
         provides_recall_tensor: whether `Rules.recall_tensor` works.
         provides_tensor: whether `Rules.observe_tensor` works.
         view: the table as a seat sees it, for the terminal: a rich renderable, or a table from the
@@ -92,6 +93,7 @@ class GameSpec:
     players: tuple[int, int]
     hidden_information: bool
     has_chance: bool = True
+    ties_are_wins: bool = True
     provides_recall_tensor: bool = False
     provides_tensor: bool = True
     parameter_help: Mapping[str, str] = field(default_factory=dict)

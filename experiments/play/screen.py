@@ -22,6 +22,7 @@ from engine_ext.errors import ParameterError, QuandaryError
 from experiments import gametext, ladder, signals
 from experiments.play import odds, saving
 from experiments.play.session import Choice, Option, Session
+from experiments.terminal import Terminal
 from games.words import NOBODY, Line
 
 NARROWED = 20  # choices that are listed where a line fits several
@@ -71,7 +72,7 @@ def play(
     else:
         dice = secrets.randbits(31) if seed is None else seed
         session = Session(game, seat or 0, bots or [ladder.NAME], dice, seconds=seconds)
-    screen = Screen(session, Console(highlight=False, width=None if sys.stdout.isatty() else 100))
+    screen = Screen(session, Terminal(highlight=False, width=None if sys.stdout.isatty() else 100))
     with contextlib.suppress(KeyboardInterrupt, EOFError):
         screen.run()
     screen.say_goodbye()

@@ -222,10 +222,14 @@ class Session:
         if len(utilities) == 1:
             return f"The game is over. Your result: {self.amount(own)}."
         winners = [i for i, value in enumerate(utilities) if value == max(utilities)]
-        if self.seat not in winners:
+        if len(winners) > 1 and not self._spec.ties_are_wins:
+            told = "Nobody has won"
+        elif self.seat not in winners:
             told = f"You have lost to {join([who(i, self.seat) for i in winners])}"
+        elif len(winners) == 1:
+            told = "You have won"
         else:
-            told = "You have won" if len(winners) == 1 else "The win is shared"
+            told = "The win is shared"
         return f"{told}." if self.win_chance(own) is not None else f"{told}: {self.amount(own)}."
 
     # ---- steps -----------------------------------------------------------------------------

@@ -25,7 +25,7 @@ GAME = GameSpec(
         "quest_area": "cards that lie face up, 1 to 64",
         "distinct": "suns and moons of one card must be different numbers (superseded rule)",
         "original": "several players: a failed turn costs an army card, and only the army scores",
-        "first_turn_rerolls": "two free rerolls in the first turn of 'all' players or of the 'first' only",
+        "first_turn_rerolls": "several players: two free rerolls in the first turn of 'all' or of the 'first' only",
         "utility": "several players: 'win', or 'score', the lead over the mean of the others",
     },
     players=(1, 8),

@@ -512,6 +512,9 @@ cdef class PentaquestRules(Rules):
         for key, allowed in (("first_turn_rerolls", ("all", "first")), ("utility", ("win", "score"))):
             if parameters[key] not in allowed:
                 raise ParameterError(f"pentaquest: {key} is {parameters[key]!r}, allowed are {' and '.join(allowed)}")
+        for key, usual in (("original", False), ("first_turn_rerolls", "all"), ("utility", "win")):
+            if players == 1 and parameters[key] != usual:
+                raise ParameterError(f"pentaquest: {key} is an option for several players, not for players=1")
         self.deck = read_deck(parameters["deck"])
         self.kinds = self.deck.kinds
         self.digest = self.deck.digest

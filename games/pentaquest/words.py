@@ -146,8 +146,12 @@ def _end(position: Position, state: Mapping[str, Any], alone: bool, seat: int) -
         return (
             f"the deck is beaten: {count(sum(state['armies'][0].values()), 'card')} kept" if won else "the game is lost"
         )
-    captured = [sum(army.values()) + used for army, used in zip(state["armies"], state["discards"], strict=True)]
-    return f"the game is over: {tally(captured, seat, 'card', done='captured')}"
+    armies = [sum(army.values()) for army in state["armies"]]
+    if position.rules.parameters["original"]:  # P12: what was used does not count
+        return f"the game is over: {tally(armies, seat, 'card in the army', 'cards in the army')}"
+    captured = [kept + used for kept, used in zip(armies, state["discards"], strict=True)]
+    unused = tally(armies, seat, "card unused", "cards unused")  # rule 30: they decide a tie
+    return f"the game is over: {tally(captured, seat, 'card', done='captured')}; {unused}"
 
 
 # ---- what can be looked up -----------------------------------------------------------------------
@@ -177,8 +181,19 @@ def aim(rules: Rules) -> str:
             + "Beat the whole deck to win; a turn that beats nothing loses. Every card that you still have then counts."
         )
     if rules.parameters["original"]:
-        return turn + "A turn that beats nothing costs you a card. The deck done, the largest army wins."
-    return turn + "The deck done, who has captured most wins, used cards included."
+        wins = (
+            "A turn that beats nothing costs you a card. The deck done, the largest army wins, used cards not included"
+        )
+    else:
+        wins = "The deck done, who has captured most wins, used cards included"
+    if rules.parameters["utility"] == "score":
+        return f"{turn}{wins}; your lead over the mean of the others counts."
+    if rules.parameters["original"]:
+        return f"{turn}{wins}. Who is level shares the win."
+    return (  # 30, P19
+        f"{turn}{wins}. Among those level in that, who has most cards unused in the army wins; who is level in that, "
+        "too, shares the win."
+    )
 
 
 def unit(rules: Rules) -> tuple[str, str]:

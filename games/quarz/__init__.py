@@ -60,6 +60,7 @@ GAME = GameSpec(
     },
     players=(2, 4),
     hidden_information=True,
+    ties_are_wins=False,  # rule 129
     view=sections,
     words=WORDS,
     picture=picture,

@@ -84,9 +84,10 @@ def _ask_hand(t: Table) -> str:
     over = held - limit
     if over < 2:
         return f"Your monsters hold {count(held, 'card')}, and {limit} may be kept: which one goes?"
+    others = "the other one comes" if over == 2 else f"the other {over - 1} come"
     return (
         f"Your monsters hold {count(held, 'card')}, and {limit} may be kept, so {over} go, from the top of this list "
-        f"downwards: which is the first? (Those above it stay; the other {over - 1} come from below it.)"
+        f"downwards: which is the first? (Those above it stay; {others} from below it.)"
     )
 
 

@@ -185,12 +185,61 @@ def _outcome(step: Step, t: Table, doing: str) -> list[Line]:
 def _changes(before: Table, after: Table) -> list[Line]:
     """What a step brought about, as far as the seat sees it: energy, tokens, the idol, points, turns."""
     turns = _turns(before, after)
-    monsters = _over_the_limit(before, after) + _monsters(before.scene, after.scene)
+    begun, starting = _turn_starts(before, after)
+    monsters = _over_the_limit(before, after) + _monsters(before.scene, begun)
     # A round begins with the favor cards; elsewhere what happened belongs to the turn that ends.
     lines = turns + monsters if turns and turns[0].text.startswith("favor cards") else monsters + turns
+    lines += starting
     if after.scene["doing"] == "over":
         lines.append(Line(NOBODY, _end(after)))
     return lines
+
+
+def _turn_starts(before: Table, after: Table) -> tuple[Mapping[str, Any], list[Line]]:
+    """What the start of a turn does by itself (Q93), told with its cause, and the scene without it.
+
+    One step may end a turn and begin the next one: what lies between is found by undoing the start of the turn; of
+    several scenes that it leads from to the scene afterwards, the one that is nearest to the scene before.
+    """
+    new = after.scene
+    if not _begins_turn(before, after):
+        return new, []
+    active = new["order"][new["turn"]]
+    tile = next((t for t in after.content.time_tiles if t.name == new["time"]["tile"]), None)
+    heal, drain = (int(tile.while_visible.get(key, 0)) if tile else 0 for key in ("start_heal", "idol_drain"))
+    lines, monsters = [], []
+    for k, is_ in enumerate(new["mobs"][active]["monsters"]):
+        was = before.scene["mobs"][active]["monsters"][k]
+        most = is_["energy"] + is_["spent"]
+        drained = drain if new["carrier"] == [active, k] else 0
+        _, energy, poison = min(
+            (abs(energy - was["energy"]) + abs(poison - was["poison"]), energy, poison)
+            for energy in range(most + 1)
+            for poison in (is_["poison"], is_["poison"] + 1)
+            if _started(energy, poison, most, heal, drained) == (is_["energy"], is_["poison"])
+        )
+        monsters.append({**is_, "energy": energy, "spent": most - energy, "poison": poison})
+        parts = [f"energy {energy} to {is_['energy']}"] if energy != is_["energy"] else []
+        parts += [f"poison {poison} to {is_['poison']}"] if poison != is_["poison"] else []
+        causes = [f"time tile {tile.name}"] if tile and (drained or (heal and energy < most)) else []
+        causes += ["poison"] if poison else []
+        if parts:
+            lines.append(Line(active, f"{is_['name']}: {', '.join(parts)} (start of the turn: {join(causes)})"))
+    mobs = [{**mob, "monsters": monsters} if seat == active else mob for seat, mob in enumerate(new["mobs"])]
+    return {**new, "mobs": mobs}, lines
+
+
+def _started(energy: int, poison: int, most: int, heal: int, drained: int) -> tuple[int, int]:
+    """Energy and poison tokens of a monster after the start of its turn: recovery, poison, the idol's drain (Q93)."""
+    energy = min(most, energy + heal)
+    if poison:
+        energy, poison = max(0, energy - 1), poison - 1
+    return max(0, energy - drained), poison
+
+
+def _begins_turn(before: Table, after: Table) -> bool:
+    old, new = before.scene, after.scene
+    return new["turn"] is not None and (new["turn"], new["time"]["turns"]) != (old["turn"], old["time"]["turns"])
 
 
 def _over_the_limit(before: Table, after: Table) -> list[Line]:
@@ -237,7 +286,7 @@ def _turns(before: Table, after: Table) -> list[Line]:
     if None not in shown and None in [mob["favor"] for mob in old["mobs"]]:
         cards = join([f"{has(seat, after.seat)} {favor}" for seat, favor in enumerate(shown)])
         lines.append(Line(NOBODY, f"favor cards: {cards}"))
-    if new["turn"] is not None and (new["turn"], new["time"]["turns"]) != (old["turn"], old["time"]["turns"]):
+    if _begins_turn(before, after):
         seat = new["order"][new["turn"]]
         begins = "your turn" if seat == after.seat else f"the turn of seat {seat}"
         lines.append(Line(NOBODY, f"turn {new['time']['turns'] + 1}: {begins}"))

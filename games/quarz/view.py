@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import cos, pi, sin, sqrt
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -27,9 +28,14 @@ from games.words import count, join, who
 
 SEAT_COLOURS = ("red", "cyan", "yellow", "green")
 _SVG_COLOURS = ("#b03a2e", "#1f6aa5", "#8a6800", "#1e7d46")  # white initials can be read on each
+_COLUMNS = ("monster", "energy", "damage", "moves", "slots", "hand", "")
 _WIDTHS = (20, 8, 6, 5, 5, 8, 0)  # of the columns of monsters, so that they stand below each other
+_FIGURES = 4  # columns that fit a narrow terminal
 _TOKENS = ("stun", "poison", "shield", "frost", "boost")
 _EDGE_CHARS = {"": ("dim", ""), "water": ("bold blue", "≈"), "crystal": ("bold magenta", "#")}
+
+# Of the board in the terminal; the SVG has its own.
+_LEGEND = "fields have names, A1 at the top left; ≈ water, # crystal, ▒ impassable, * the idol"
 
 Scene = Mapping[str, Any]
 
@@ -203,7 +209,7 @@ def sections(position: Position, seat: int) -> dict[str, RenderableType]:
     scene = rules.scene(position, seat)
     return {
         "status": _status(rules, scene, seat),
-        "board": board_text(rules.board, rules.content, scene),
+        "board": Group(board_text(rules.board, rules.content, scene), Text(_LEGEND, style="dim")),
         "mobs": _mobs(rules.content, rules.board, scene, seat),
     }
 
@@ -234,23 +240,59 @@ def _status(rules: QuarzRules, scene: Scene, seat: int) -> Text:
     if rules.board.shrines:
         text.append("\nshrines  ", style="dim")
         text.append(", ".join(f"s{i} {name or '?'}" for i, name in enumerate(scene["shrine_cards"], 1)))
-    text.append("\nfields have names, A1 at the top left; ≈ water, # crystal, ▒ impassable, * the idol", style="dim")
     return text
 
 
 def _heading(board: Board, mob: Mapping[str, Any], other: int, seat: int) -> str:
+    name = f"you (seat {seat})" if other == seat else f"seat {other}"
     camp = "" if mob["camp"] is None else f", camp {board.field_names[board.number[board.camps[mob['camp']]]]}"
-    return f"{mob['mob'] or 'mob'}, {f'you (seat {seat})' if other == seat else f'seat {other}'}{camp}"
+    return f"{mob['mob']}, {name}{camp}" if mob["mob"] else f"{name}{camp}"
 
 
 def _standing(scene: Scene, other: int) -> str:
     """What a mob has as a whole."""
     mob = scene["mobs"][other]
+    if not mob["mob"]:
+        return "no mob yet"
     favor = "not chosen or hidden" if mob["favor"] is None else mob["favor"]
     return (
         f"{count(scene['points'][other], 'point')}, {count(mob['reactions'], 'reaction')}, {mob['munched']} munched, "
         f"favor card {favor}, in hand {' '.join(map(str, mob['favor_hand'])) or 'none'}"
     )
+
+
+class _Monsters(Group):
+    """A mob's monsters in a table; where it does not fit, figures in the table, and below it what is longer."""
+
+    def __init__(self, rows: Sequence[Sequence[str]], marks: Sequence[str]) -> None:
+        self._rows, self._marks = rows, marks
+        self._table = self._tabled(_COLUMNS)
+        super().__init__(self._table)
+
+    def _tabled(self, columns: Sequence[str]) -> Table:
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for column, width in zip(columns, _WIDTHS, strict=False):
+            table.add_column(column, min_width=width, overflow="fold")
+        for row in self._rows:
+            table.add_row(*map(Text, row[: len(columns)]))  # names are text, not markup
+        return table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        unbounded = options.update(width=10_000)
+        if Measurement.get(console, unbounded, self._table).maximum <= options.max_width:
+            yield self._table
+            return
+        yield self._tabled(_COLUMNS[:_FIGURES])
+        below = Table.grid(padding=(0, 1, 0, 0))
+        below.add_column(no_wrap=True)
+        below.add_column(no_wrap=True, style="dim")
+        below.add_column(overflow="fold")
+        for mark, row in zip(self._marks, self._rows, strict=True):
+            for column, text in zip(_COLUMNS[_FIGURES:], row[_FIGURES:], strict=True):
+                if text not in ("", "-"):
+                    below.add_row(Text(mark), column or "state", Text(text))
+        if below.row_count:
+            yield below
 
 
 def _mobs(content: Content, board: Board, scene: Scene, seat: int) -> Group:
@@ -260,14 +302,13 @@ def _mobs(content: Content, board: Board, scene: Scene, seat: int) -> Group:
     for other, mob in enumerate(scene["mobs"]):
         heading = (_heading(board, mob, other, seat), f"bold {SEAT_COLOURS[other]}")
         parts.append(Text.assemble(heading, f": {_standing(scene, other)}"))
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for column, width in zip(("monster", "energy", "damage", "moves", "slots", "hand", ""), _WIDTHS, strict=True):
-            table.add_column(column, min_width=width, overflow="fold")
-        for monster in mob["monsters"]:
-            row = _monster_row(marks[monster["name"]], monster, own=other == seat)
-            table.add_row(*map(Text, row))  # names are text, not markup
-        if mob["monsters"]:
-            parts.append(table)
+        own_marks = [marks[monster["name"]] for monster in mob["monsters"]]
+        if own_marks:
+            rows = [
+                _monster_row(mark, monster, own=other == seat)
+                for mark, monster in zip(own_marks, mob["monsters"], strict=True)
+            ]
+            parts.append(_Monsters(rows, own_marks))
     return Group(*parts)
 
 

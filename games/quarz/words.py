@@ -62,7 +62,8 @@ def aim(rules: Rules) -> str:
     actions = count(rules.parameters["actions"], "action")
     return (
         "Who brings the crystal idol from the altar into the own camp wins at once; else points decide when the time "
-        "is up: shrines bring them, and so does standing on the idol at the end. Each round all choose a favor card "
+        "is up: shrines bring them, and so does standing on the idol at the end; a tie goes to who has munched most "
+        "cards, and if that is a tie, too, nobody wins. Each round all choose a favor card "
         f"in secret; the highest plays first. On your turn you have {actions}: your monsters move, attack, draw, play "
         "or munch cards, use shrines, or regenerate. Nearly all of it costs the monster that acts some of its "
         "energy; one that has none left can only regenerate, which brings all of it back. A card that is munched "

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import io
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
 
 import pytest
 from rich.console import Console
@@ -13,8 +21,10 @@ from engine_ext.rng import Stream
 from experiments import gametext
 from experiments.play.screen import Screen
 from experiments.play.session import CHANCE, Session
-from tests.experiments.command import command_line, quandary
+from tests.experiments.command import ENVIRONMENT, ROOT, command_line, quandary
 from tests.experiments.playing import advance, pig, typed
+from tests.games.pentaquest.helpers import write_deck
+from tests.games.quarz.test_cases import position_of, rules_for
 
 
 def test_a_game_to_the_end_tells_who_won():
@@ -330,3 +340,53 @@ def test_names_of_own_cards_are_text_and_not_markup(tmp_path):
     assert f"{name}: creature, costs 1" in flat
     assert f"captured {name} for 1 Quiddity" in flat
     assert flat.count(name) > 6
+
+
+def test_where_nobody_wins_a_tie_the_verdict_says_so():
+    """Qu'arz, rule 129: level in points and in munched cards is no win, whoever is level."""
+    rules = rules_for(players=3)
+    level = {"shrines": [1, 0, 0], "munched": 2}
+    start = {"P2": level, "P3": level, "time": {"left": 1, "turns": 38}}
+    for seat in range(3):
+        session = Session(gametext.load("quarz(draft=fixed,tiles=none,players=3)"), seat, ["random"], 1)
+        session.position = position_of(rules, start)
+        while not session.over:
+            position = session.position
+            if position.current_player() == CHANCE:
+                position.apply_action(position.chance_outcomes()[0][0])
+            else:
+                position.apply_action(position.legal_actions()[0])  # the first of a turn's choices is to pass
+        assert session.position.returns() == [0, 0, 0]
+        assert session.verdict() == "Nobody has won."
+
+
+def test_a_tie_that_is_won_is_shared(tmp_path):
+    """Pentaquest, P19: each has captured two cards and has both left."""
+    deck = write_deck(tmp_path / "deck.toml", [("Rat", ["SS"], "add"), ("Toad", ["S"], "sub")] * 2)
+    session = Session(gametext.load(f"pentaquest(players=2,deck={deck})"), 0, ["random"], 1)
+    armies = [{"sub": 1}, {"sub": 1, "add": 1}]
+    given = {"deck": [], "quest": ["Rat"], "armies": armies, "discards": [0, 0], "turn": 2, "dice": [2, 2, 3, 4, 5]}
+    session.position = session.rules.from_dict(given)
+    session.choose(session.position.string_to_action("beat Rat"))
+    assert session.verdict() == "The win is shared."
+
+
+@pytest.mark.parametrize(("columns", "width"), [(None, 60), ("50", 50)])
+def test_a_dumb_terminal_is_as_wide_as_it_says(columns, width):
+    """The frame around the table, from edge to edge of a terminal of 60 columns, or of what COLUMNS says."""
+    environment = {key: value for key, value in ENVIRONMENT.items() if key not in ("COLUMNS", "LINES")}
+    environment |= {"TERM": "dumb"} | ({"COLUMNS": columns} if columns else {})
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 25, 60, 0, 0))
+    command = [sys.executable, "-m", "experiments", "play", "pig", "--bot", "random", "--seed", "5"]
+    process = subprocess.Popen(command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, cwd=ROOT)
+    os.close(theirs)
+    os.write(ours, b"quit\n")
+    shown = b""
+    with contextlib.suppress(OSError):  # the terminal's other end is closed
+        while part := os.read(ours, 65536):
+            shown += part
+    os.close(ours)
+    assert process.wait(60) == 0
+    frames = [line for line in shown.decode().splitlines() if line.startswith("╭")]
+    assert [len(line) for line in frames] == [width]

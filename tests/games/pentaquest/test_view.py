@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
 import games
 from engine_ext.position import Position
 from engine_ext.rng import Stream
+from games.words import Step
 from tests.games.pentaquest.helpers import write_deck
 
 SPEC = games.spec("pentaquest")
@@ -80,3 +82,38 @@ def test_names_are_no_markup(tmp_path) -> None:
     rules = SPEC.make_rules({"deck": str(deck)})
     position = rules.from_dict({"quest": ["[/bold] Imp [red]"], "dice": [1, 2, 3, 4, 5]})
     assert "[/bold] Imp [red]" in shown(position)
+
+
+@pytest.mark.parametrize(
+    ("original", "end"),
+    [
+        (
+            False,
+            "the game is over: you have captured 2 cards and seat 1 has captured 2; "
+            "you have 2 cards unused and seat 1 has 1",
+        ),
+        (True, "the game is over: you have 2 cards in the army and seat 1 has 1"),
+    ],
+)
+def test_the_last_line_tells_what_decides(original: bool, end: str, tmp_path) -> None:
+    """Rules 29, 30 and P12: the cards captured and, level in them, the unused ones; by the original scoring the army.
+    Seat 0 has an army card and takes the last creature; seat 1 has one, and has used one."""
+    deck = write_deck(tmp_path / "deck.toml", [("Rat", ["SS"], "add"), ("Toad", ["S"], "sub")] * 2)
+    rules = SPEC.make_rules({"deck": str(deck), "players": 2, "original": original})
+    armies = [{"sub": 1}, {"sub": 1}]
+    given = {"deck": [], "quest": ["Rat"], "armies": armies, "discards": [0, 1], "turn": 2, "dice": [2, 2, 3, 4, 5]}
+    before = rules.from_dict(given)
+    action = before.string_to_action("beat Rat")
+    after = before.child(action)
+    assert after.returns() == [1, -1]
+    assert SPEC.tell([Step(0, action, "beat Rat", before, after)], 0)[-1].text == end
+
+
+def test_the_aim_says_what_decides_a_tie() -> None:
+    """Rules 29 and 30, P12, P19."""
+    several = SPEC.aim(SPEC.make_rules({"players": 3}))
+    assert "captured most wins, used cards included. Among those level in that, who has most cards unused" in several
+    original = SPEC.aim(SPEC.make_rules({"players": 3, "original": True}))
+    assert "the largest army wins, used cards not included. Who is level shares the win." in original
+    lead = SPEC.aim(SPEC.make_rules({"players": 3, "utility": "score"}))
+    assert lead.endswith("your lead over the mean of the others counts.")

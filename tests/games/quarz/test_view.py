@@ -17,8 +17,8 @@ from tests.games.quarz.test_cases import position_of, rules_for
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def printed(renderable: object) -> str:
-    console = Console(width=160, record=True, file=open("/dev/null", "w"))  # noqa: SIM115  # closed with the process
+def printed(renderable: object, width: int = 160) -> str:
+    console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115  # closed with the process
     console.print(renderable)
     return console.export_text()
 
@@ -118,3 +118,33 @@ def test_the_own_hand_is_shown() -> None:
     position = position_of(rules, {"P1.1": {"hand": ["Toilet Paper/1"]}})
     assert "Toilet Paper/1" in printed(render(position, 0))
     assert "Toilet Paper/1" not in printed(render(position, 1))
+
+
+@pytest.mark.parametrize("width", [46, 56, 66, 76, 96, 120, 160])
+def test_hand_slots_and_state_are_shown_whole_at_every_width(width: int) -> None:
+    """Ten cards in a hand, filled slots and tokens, in a frame around the table of 50 columns and more."""
+    hands = [
+        ["Toilet Paper/1", "Toilet Paper/2", "Toilet Paper/3", "Push/Swap/1"],
+        ["Growth Spurt/1", "Growth Spurt/2", "Push/Swap/1", "Push/Swap/2"],
+        ["Recycle/1", "Push/Swap/3"],
+    ]
+    given = {f"P1.{k + 1}": {"hand": hand, "poison": 2} for k, hand in enumerate(hands)}
+    text = printed(render(position_of(rules_for(), given), 0), width)
+    flat = " ".join(text.split())
+    for hand in hands:
+        assert ", ".join(hand) in flat
+    assert flat.count("poison 2") == 3
+    assert "4 cards" not in flat
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_a_page_shows_the_legend_of_its_own_board_only() -> None:
+    rules = rules_for()
+    parts = games.spec("quarz").sections(position_of(rules, {}), 0)
+    assert "≈ water" in printed(parts["board"])
+    assert not any("≈" in printed(part) for name, part in parts.items() if name != "board")
+
+
+def test_who_has_no_mob_yet_has_nothing_to_be_told() -> None:
+    shown = printed(games.spec("quarz").sections(rules_for(draft="players").initial_position(), 0)["mobs"])
+    assert [line.rstrip() for line in shown.splitlines()] == ["you (seat 0): no mob yet", "seat 1: no mob yet"]

@@ -148,7 +148,10 @@ def test_all_cards_that_the_hand_limit_takes_are_told() -> None:
         assert position.rules.scene(position, seat)["doing"] == "action"
     position = position.child(position.string_to_action("pass"))
     assert position.rules.scene(position, 0)["doing"] == "hand limit"
-    assert SPEC.ask(position).startswith("Your monsters hold 12 cards, and 10 may be kept, so 2 go")
+    assert SPEC.ask(position) == (
+        "Your monsters hold 12 cards, and 10 may be kept, so 2 go, from the top of this list downwards: which is the "
+        "first? (Those above it stay; the other one comes from below it.)"
+    )
     # In the order of monsters and cards Push/Swap/3 of Trash Bin is the last card, Push/Swap/2 the one before it.
     names = {position.action_to_string(action) for action in position.legal_actions()}
     assert "discard 3 11" in names
@@ -184,3 +187,55 @@ def test_the_table_asks_nobody_to_play_when_the_game_is_over() -> None:
         actions = [o for o, _ in position.chance_outcomes()] if chance else position.legal_actions()
         position = position.child(rng.choice(actions))
     assert "to play" not in SPEC.sections(position, 0)["status"].plain
+
+
+def test_the_hand_limit_asks_for_one_card_and_for_several() -> None:
+    """Rule 93 with eleven and thirteen cards; twelve: see above."""
+    pencil, can = ["Toilet Paper/1", "Toilet Paper/2", "Toilet Paper/3"], ["Growth Spurt/1", "Growth Spurt/2"]
+    push = ["Push/Swap/1", "Push/Swap/2", "Push/Swap/3"]
+    for more, asked in (
+        ([], "Your monsters hold 11 cards, and 10 may be kept: which one goes?"),
+        (
+            can,
+            "so 3 go, from the top of this list downwards: which is the first? (Those above it stay; the other 2 come",
+        ),
+    ):
+        hands = {"P1.1": {"hand": pencil + push}, "P1.2": {"hand": more + push}, "P1.3": {"hand": push[:2]}}
+        position = position_of(rules_for(), hands)
+        assert asked in SPEC.ask(position.child(position.string_to_action("pass")))
+
+
+def test_the_start_of_a_turn_is_told_below_its_heading_with_the_cause() -> None:
+    """Q93: Picnic gives each monster of the seat 1 energy, then poison takes 1; the strike before belongs to the turn
+    that ends. Trash Bin does 2, the Cheese Fly has 6."""
+    given = {
+        "P1.3": {"at": [1, 0]},
+        "P2.1": {"energy": 5, "poison": 1},
+        "P2.2": {"energy": 4},
+        "P2.3": {"at": [1, 1], "energy": 6},
+        "time": {"tile": "Picnic"},
+    }
+    for limit, seat in ((1, 0), (1, 1), (2, 0)):
+        position = position_of(rules_for(actions=limit), given)
+        lines = told(position, "attack 3 P2.3", *["pass"] * (limit - 1), seat=seat)
+        heading = next(k for k, line in enumerate(lines) if line[1].startswith("turn 2: "))
+        assert (1, "Cheese Fly: energy 6 to 4") in lines[:heading]
+        assert lines[heading + 1 :] == [
+            (1, "Chili Ninja: poison 1 to 0 (start of the turn: time tile Picnic and poison)"),
+            (1, "Cake Monster: energy 4 to 5 (start of the turn: time tile Picnic)"),
+            (1, "Cheese Fly: energy 4 to 5 (start of the turn: time tile Picnic)"),
+        ]
+
+
+def test_poison_and_the_drain_of_the_idol_are_told_as_the_start_of_the_turn() -> None:
+    """Poison takes 1 at the start of a turn, and a time tile's drain 1 from the carrier (Q93)."""
+    tiles = {tile.name for tile in rules_for().content.time_tiles if "idol_drain" in tile.while_visible}
+    for tile in tiles:
+        given = {"P2.1": {"at": [0, 0], "energy": 5, "poison": 1}, "P2.2": {"poison": 2}, "time": {"tile": tile}}
+        lines = told(position_of(rules_for(), given), "pass")
+        cause = f"start of the turn: time tile {tile} and poison"
+        assert lines[-2:] == [
+            (1, f"Chili Ninja: energy 5 to 3, poison 1 to 0 ({cause})"),
+            (1, "Cake Monster: energy 12 to 11, poison 2 to 1 (start of the turn: poison)"),
+        ]
+    assert tiles

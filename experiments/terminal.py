@@ -1,0 +1,23 @@
+"""A console as wide as the terminal that it writes to."""
+
+from __future__ import annotations
+
+import shutil
+
+from rich.console import Console, ConsoleDimensions
+
+
+class Terminal(Console):
+    """A console that minds the width of dumb terminals, too: rich takes each of them for 80 columns."""
+
+    @property
+    def size(self) -> ConsoleDimensions:
+        """Columns and lines, asked anew each time: a terminal's window may change."""
+        if not self.is_dumb_terminal:
+            return super().size
+        columns, lines = shutil.get_terminal_size()
+        return ConsoleDimensions(self._width or columns, self._height or lines)
+
+    @size.setter
+    def size(self, new_size: tuple[int, int]) -> None:
+        self._width, self._height = new_size
