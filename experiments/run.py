@@ -41,6 +41,7 @@ from experiments.sequential import Watch
 from experiments.store import Store
 
 _CLEARLY = 0.975  # probability from which one bot counts as stronger than another
+_FEW_DEALS = 20  # fewer do not make a row of the ladder, whatever their intervals say
 
 
 @dataclass(frozen=True)
@@ -437,7 +438,7 @@ def _remark(summary: analysis.ArenaSummary) -> str:
     remark = f"{deals:,} deal{'' if deals == 1 else 's'}"
     if summary.test is not None:  # H0 says no more than that the first is not clearly the stronger
         near = [] if summary.test.accepted == "H1" and best.bot == summary.config.bots[0] else rest
-    elif deals < analysis.FEW_DEALS:
+    elif deals < _FEW_DEALS:
         near = rest
         remark += ", too few to separate bots"
     elif summary.by_wins and summary.better is not None:

@@ -19,7 +19,8 @@ from engine_ext.rng import Stream
 from solvers.contract import Limit, Searcher
 
 SEARCH_S = 1.0  # for the first searches of a bot that has a limit of its own
-WHOLE_S = 9.0  # for what looks at a whole game; a survey of its size is through by then
+EXACT_S = 3.0  # for a bot that looks at the whole game: most surveys of its size have refused it by then
+WHOLE_S = 9.0  # for exact values and trees; every survey of a game's size is through by then
 _AGAIN_S = 1.0  # until somebody who swallowed the alarm hears it again
 _SIMULATIONS = 10
 _STEPS = 1000  # of a game, to look for a decision of every seat
@@ -88,4 +89,4 @@ def search(searcher: Searcher, rules: Rules) -> None:
                 searcher.search(position, seed=0, limit=limit)
             position.apply_action(position.random_action(stream))
 
-    begin(first_decisions, WHOLE_S if own is None and limit is None else SEARCH_S)
+    begin(first_decisions, EXACT_S if own is None and limit is None else SEARCH_S)
