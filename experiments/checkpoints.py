@@ -22,7 +22,7 @@ _SAVING_SHARE = 0.05  # of the time, at most
 
 
 def check(spec: Spec, path: Path) -> None:
-    """Refuse what cannot work before any work starts.
+    """Refuse a checkpoint that cannot work before any work starts.
 
     Raises:
         SpecError: the solver keeps no checkpoints.
@@ -33,10 +33,31 @@ def check(spec: Spec, path: Path) -> None:
             f"{spec.name} searches from a position and keeps no checkpoint; solvers of policies do, such as cfr+ and "
             "mccfr_os"
         )
+    _require_writable(path, "a checkpoint")
+
+
+def check_policy(spec: Spec, path: Path, checkpoint: Path | None) -> None:
+    """Refuse a file for the policy that cannot work before any work starts.
+
+    Raises:
+        SpecError: the solver finds no policy.
+        SavedStateError: the file could not be written, or is the checkpoint's.
+    """
+    if spec.solver.kind != "policy":
+        raise SpecError(
+            f"{spec.name} searches from a position and finds no policy of the whole game; solvers of policies do, such "
+            "as cfr+ and sequence_form"
+        )
+    if checkpoint is not None and path.resolve() == checkpoint.resolve():
+        raise SavedStateError(f"{path}: the policy and the checkpoint need a file each")
+    _require_writable(path, "a policy")
+
+
+def _require_writable(path: Path, kind: str) -> None:
     folder = path.parent
     if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
         what = "it is a folder" if path.is_dir() else f"{folder} is no folder that can be written to"
-        raise SavedStateError(f"a checkpoint cannot be written to {path}: {what}")
+        raise SavedStateError(f"{kind} cannot be written to {path}: {what}")
 
 
 def run(spec: Spec, solver: Any, path: Path) -> None:

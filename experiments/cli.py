@@ -243,11 +243,12 @@ def solve_game(
     checkpoint: Annotated[
         Path | None, typer.Option(help="keep a policy solver's run in this file; taken up from it where it exists")
     ] = None,
+    policy: Annotated[Path | None, typer.Option(help="save the policy that a policy solver finds in this file")] = None,
 ) -> None:
     """Solve a game, or search it from its start: value, action, exploitability."""
     from experiments import solve
 
-    found = solve.solve(game, solver, seed=seed, progress=not as_json, checkpoint=checkpoint)
+    found = solve.solve(game, solver, seed=seed, progress=not as_json, checkpoint=checkpoint, policy_file=policy)
     if as_json:
         _print_json(found.to_json())
     else:

@@ -53,7 +53,11 @@ class Solution:
     Attributes:
         game: canonical text.
         solver: canonical spec.
-        value: utility for each player under the solver's play.
+        value: utility for each player: of the game where `exact`; else a searcher's estimate, or what the policy
+            found earns against itself.
+        exact: whether `value` is that of the game, not an estimate or that of an approximate policy; None where the
+            solver has no opinion.
+        depth: decisions and chance nodes ahead that a search by depth has looked at in full; None for the others.
         action: id of the action to play at the start; None where the start is a chance node.
         action_string: its text.
         simulations: playouts or descents of a searcher.
@@ -61,20 +65,24 @@ class Solution:
         tree_nodes: nodes of the extracted tree.
         infosets: information sets of the extracted tree.
         iterations: of a policy solver.
-        iterations_per_s: of a policy solver, within `seconds`.
+        iterations_per_s: of a policy solver, within `seconds`; None where these are too few to tell.
         setup_seconds: before the solver's clock began: loading and checking the game, the tree, what is laid out once.
         extract_seconds: of those, the extraction of the tree.
         seconds: the solver's own time, which is what its limit in seconds counts; with a checkpoint from the very
             first start.
         evaluation_seconds: after that: value and exploitability of the policy found.
         error_bound: how far `value` may be from the true one, where an exact solver was cut short.
-        exploitability: of the policy found: NashConv divided by the number of players.
+        exploitability: of the policy found: NashConv divided by the number of players; the distance to the game's
+            value only in a two-player zero-sum game (else `note` says so).
+        policy: the file that the policy found is in, where one was asked for.
         note: what a name such as `strongest` stands for, and why; what was left undone.
     """
 
     game: str
     solver: str
     value: list[float] | None = None
+    exact: bool | None = None
+    depth: int | None = None
     action: int | None = None
     action_string: str | None = None
     simulations: int | None = None
@@ -89,6 +97,7 @@ class Solution:
     evaluation_seconds: float | None = None
     error_bound: float | None = None
     exploitability: float | None = None
+    policy: str | None = None
     note: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -105,7 +114,13 @@ def _finite(value: Any) -> Any:
 
 
 def solve(
-    text: str, spec_text: str, *, seed: int = 0, progress: bool = False, checkpoint: Path | None = None
+    text: str,
+    spec_text: str,
+    *,
+    seed: int = 0,
+    progress: bool = False,
+    checkpoint: Path | None = None,
+    policy_file: Path | None = None,
 ) -> Solution:
     """Solve a game, or search it from its start.
 
@@ -115,11 +130,13 @@ def solve(
         seed: of everything random.
         progress: show a bar on the standard error while a long extraction runs.
         checkpoint: a file to keep a policy solver's run in, and to take it up from where it exists.
+        policy_file: where to save the policy that a policy solver finds, for `TabularPolicy.load`, or for
+            `KeyedPolicy.load` where it was sampled without a tree.
 
     Raises:
         ParameterError: an unknown game or parameter.
-        SavedStateError: the checkpoint is damaged, of another game or solver, or cannot be written.
-        SpecError: an unknown solver or parameter.
+        SavedStateError: the checkpoint is damaged, of another game or solver, or it or the policy cannot be written.
+        SpecError: an unknown solver or parameter, or one that finds no policy or keeps no checkpoint, asked for those.
         UnsuitableGameError: a property of the game rules the solver out.
         TooLargeError: the game's tree would not fit; carries the estimate.
     """
@@ -132,10 +149,13 @@ def solve(
     note = ladder.note(spec_text, declared) or None
     if checkpoint is not None:
         checkpoints.check(spec, checkpoint)
+    if policy_file is not None:
+        checkpoints.check_policy(spec, policy_file, checkpoint)
     if spec.solver.kind == "policy":
         spec.solver.require(declared, spec.parameters)
         check = _checker(spec, declared)
-        return replace(_solve_offline(game, spec, seed, progress, began, checkpoint, check), note=note)
+        found = _solve_offline(game, spec, seed, progress, began, checkpoint, policy_file, check)
+        return replace(found, note="; ".join(filter(None, (note, found.note))) or None)
     return _search(game, spec, declared, seed=seed, progress=progress, began=began, note=note)
 
 
@@ -166,6 +186,8 @@ def _search(
         solver=str(spec),
         note="; ".join(filter(None, (note, result.note))) or None,
         value=_values(result.values),
+        exact=None if any(map(math.isnan, result.values)) else result.exact,
+        depth=result.depth,
         **_chosen(position, result.action),
         **_work(result),
         tree_nodes=flat.n_nodes if flat is not None else None,
@@ -285,7 +307,9 @@ def print_solution(found: Solution, console: Console) -> None:
     """A solution as a table of what applies."""
     table = Table(box=box.SIMPLE_HEAD, show_header=False, pad_edge=False)
     for key, value in found.to_json().items():
-        if value is None or key == "action":
+        if key == "exact" and value is not None:
+            table.add_row("that is", _meaning(found))
+        if value is None or key in ("action", "exact", "depth"):
             continue
         if isinstance(value, list):
             shown = "  ".join(f"{each:+.9g}" for each in value)
@@ -295,6 +319,18 @@ def print_solution(found: Solution, console: Console) -> None:
             shown = f"{value:,}" if isinstance(value, int) else value
         table.add_row(_LABELS.get(key, key.replace("_", " ")), Text(shown))
     console.print(table)
+
+
+def _meaning(found: Solution) -> str:
+    """What the value is, in words; docs/solvers.md has the longer ones."""
+    value = found.value or []
+    if found.exact and (len(value) == 1 or (len(value) == 2 and abs(sum(value)) < 1e-9)):
+        return "exact: the value of the game"
+    if found.exact:
+        return "exact, where each seat does the best for itself (max^n)"
+    if found.iterations is not None:
+        return "the value of the average policy"
+    return "an estimate" if found.depth is None else f"an estimate at depth {found.depth}"
 
 
 _LABELS = {
@@ -307,12 +343,25 @@ _LABELS = {
     "seconds": "seconds of the solver",
     "evaluation_seconds": "seconds of evaluation",
     "error_bound": "off by at most",
+    "policy": "policy kept in",
 }
 _SHOW_AFTER_S = 1.5
+_TELLING_S = 1e-3  # a run shorter than that says nothing about speed
+_NO_DISTANCE = (
+    "with {what} exploitability is NashConv divided by the number of players, what they could gain on average by "
+    "deviating alone: no distance to a minimax value"
+)
 
 
 def _solve_offline(
-    game: Game, spec: Spec, seed: int, progress: bool, began: float, checkpoint: Path | None, check: Check | None
+    game: Game,
+    spec: Spec,
+    seed: int,
+    progress: bool,
+    began: float,
+    checkpoint: Path | None,
+    policy_file: Path | None,
+    check: Check | None,
 ) -> Solution:
     source = tree_or_rules(source_of(game), spec, progress, check, began)
     solver = make_offline(spec, source, seed)
@@ -329,11 +378,14 @@ def _solve_offline(
         "game": game.text,
         "solver": str(spec),
         "iterations": iterations,
-        "iterations_per_s": iterations / spent if iterations and spent > 0 else None,
+        "iterations_per_s": iterations / spent if iterations and spent >= _TELLING_S else None,
         "setup_seconds": ready - began,
         "seconds": spent,
     }
     policy = solver.average_policy()
+    if policy_file is not None:
+        policy.save(policy_file)
+        common["policy"] = str(policy_file)
     if isinstance(source, Rules):
         # Sampled without a tree: nothing exact can be said of the policy.
         position = source.initial_position()
@@ -347,16 +399,21 @@ def _solve_offline(
     chances = policy.infoset_probabilities(int(source.arrays["infoset"][0])) if at_start else {}
     action = _likeliest(chances)
     value, exploitability = _values(expected_values(policy)), _exploitability(solver)
+    what = "more than two players" if source.n_players > 2 else "a general sum" if not source.zero_sum else ""
+    if source.n_players == 1:  # then it is the distance to the best that can be earned
+        what = ""
     return Solution(
         **common,
         action=action,
         action_string=None if action is None else source.action_names[action],
         value=value,
+        exact=getattr(solver, "exact", False),
         tree_nodes=source.n_nodes,
         infosets=source.n_infosets,
         extract_seconds=source.seconds,
         evaluation_seconds=time.perf_counter() - done,
         exploitability=exploitability,
+        note=_NO_DISTANCE.format(what=what) if what and exploitability is not None else None,
     )
 
 

@@ -97,6 +97,7 @@ class SearchResult:
         seconds: wall-clock time, as a `Limit` counts it.
         principal_variation: ids of the expected line from the root, as far as known.
         exact: whether `values` are proven.
+        depth: decisions and chance nodes ahead that a search by depth has looked at in full; None for the others.
         reproducible: whether the same seed gives this result again anywhere.
         error_bound: how far any of `values` may be from the true one at most, where a solver of exact values was
             cut short; None elsewhere.
@@ -111,6 +112,7 @@ class SearchResult:
     seconds: float
     principal_variation: tuple[int, ...] = ()
     exact: bool = False
+    depth: int | None = None
     reproducible: bool = True
     error_bound: float | None = None
     note: str = ""
@@ -265,6 +267,11 @@ def advised(rules: Rules, advice: str) -> str:
     any solver here says so instead (`instead`)."""
     instead: Callable[[str], str] | None = getattr(rules, "instead", None)
     return advice if instead is None else instead(advice)
+
+
+def cycle_advice(rules: Rules) -> str:
+    """What to do where a search for the end of a game of ours would go round in circles."""
+    return "use value_iteration" + (", or give a depth" if "estimate" in rules.abilities else "")
 
 
 def _has(rules: Rules, ability: str) -> bool:

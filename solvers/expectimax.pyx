@@ -42,7 +42,9 @@ from solvers.memo cimport Memo
 from solvers.stopping cimport look_up
 
 from engine_ext.errors import SpecError, UnsuitableGameError
-from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec, advised, require_open
+from solvers.contract import (
+    ActionStats, Limit, Parameter, SearchResult, SolverSpec, advised, cycle_advice, require_open,
+)
 from solvers.state_table import require_room
 
 cdef enum:
@@ -282,6 +284,7 @@ def _deepen(Position position, parameters, limit, start_s):
         seconds=time.perf_counter() - start_s,
         principal_variation=_table_variation(rounds, position, action, reached),
         exact=exact,
+        depth=reached,
         reproducible=limit.reproducible,
     )
 
@@ -457,7 +460,7 @@ def _check_whole(Rules rules):
     if rules.ops.flags & CYCLIC:
         raise UnsuitableGameError(
             f"{rules.name} has cycles: a position can come again, so expectimax without a depth limit would never "
-            "end; use value_iteration, or give a depth")
+            f"end; {cycle_advice(rules)}")
 
 
 PARAMETERS = {

@@ -125,8 +125,8 @@ class Source:
                 who = "ismcts plays it" if position.rules.hidden_information else (
                     "value_iteration solves it, mcts plays it")
                 raise UnsuitableGameError(
-                    f"{self.name}: a state may come again in one game, so its tree has no end unless it is cut at a "
-                    f"depth; {who}, and mccfr_os samples it without a tree")
+                    f"{self.name}: a state may come again in one game, so its whole tree has no end; {who}, and "
+                    "mccfr_os samples it without a tree")
         elif not 1 <= self.depth < 2**30:
             raise ParameterError(f"depth is {self.depth}, it must be at least 1")
         elif ops.estimate == NULL:

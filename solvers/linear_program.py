@@ -31,12 +31,12 @@ from solvers.best_response import exploitability
 from solvers.contract import Parameter, SolverSpec, advised
 from solvers.detached import call_detached
 from solvers.policies import TabularPolicy
+from solvers.saved import read_checkpoint, write_saved
 from solvers.sequence_form import SequenceForm, require_perfect_recall
 from solvers.tree import FlatTree
 
 _QUICK_ENTRIES = 20_000  # payoff entries of a program that HiGHS solves in about a second
-
-
+_KIND, _VERSION = "linear program checkpoint", 1
 _LIMIT_REACHED = 1  # one of scipy's statuses
 
 
@@ -115,6 +115,11 @@ class SequenceFormSolver:
         self.iterations = 1
         self.seconds = time.perf_counter() - began
 
+    @property
+    def exact(self) -> bool:
+        """Whether the policy is the equilibrium: not before it is solved."""
+        return self.iterations > 0
+
     def average_policy(self) -> TabularPolicy:
         """The equilibrium; uniform before the run, and in sets that an equilibrium player never reaches."""
         return self._policy
@@ -124,19 +129,25 @@ class SequenceFormSolver:
         return float(exploitability(self._policy))
 
     def save(self, path: Path) -> None:
-        """Write the policy."""
-        self._policy.save(path)
+        """Write the policy, and how long it took."""
+        meta = {"setting": self._setting(), "seconds": self.seconds, "value": self.value, "name": self.tree.name}
+        write_saved(path, _KIND, _VERSION, meta, {"probabilities": self._policy.probabilities})
 
     def load(self, path: Path) -> None:
         """Take over a saved solution.
 
         Raises:
-            SavedStateError: damaged, or of another game.
+            SavedStateError: damaged, of another game or solver, or no equilibrium; nothing has changed then.
         """
-        self._policy = TabularPolicy.load(path, self.tree)
-        if self.exploitability() > 1e-6 * max(1.0, self.tree.max_utility - self.tree.min_utility):
+        meta, arrays = read_checkpoint(path, _KIND, _VERSION, self._setting(), self.tree.name)
+        policy = TabularPolicy(self.tree, arrays["probabilities"])
+        if exploitability(policy) > 1e-6 * max(1.0, self.tree.max_utility - self.tree.min_utility):
             raise SavedStateError(f"{path}: this policy is not an equilibrium")
-        self.iterations = 1
+        self._policy, self.iterations = policy, 1
+        self.seconds, self.value = meta["seconds"], meta["value"]
+
+    def _setting(self) -> dict[str, str]:
+        return {"solver": "sequence_form", "game": self.tree.digest}
 
 
 class _Constraints:

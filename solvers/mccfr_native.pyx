@@ -121,7 +121,7 @@ cdef class NativeMCCFR:
         if sampling == "external" and self.rules.cyclic:
             raise UnsuitableGameError(
                 f"{self.rules.name}: a state may come again in one game, so external sampling, which tries every "
-                f"action, would not end; use outcome sampling")
+                f"action, would not end; use outcome sampling, mccfr_os")
         self.sampling, self.when_full, self.epsilon, self.max_bytes = sampling, when_full, epsilon, max_bytes
         self.walk_nodes, self.seed = walk_nodes, seed
         self.stream = Stream(seed)

@@ -18,6 +18,7 @@ from solvers.state_table cimport StateTable
 from solvers.stopping cimport look_up
 
 from engine_ext.errors import TooLargeError, UnsuitableGameError
+from solvers.contract import cycle_advice
 
 cdef enum:
     NO_ACTION = -1      # a chance node, done
@@ -109,11 +110,11 @@ cdef class Memo:
                 if trouble == CIRCLE:
                     raise UnsuitableGameError(
                         f"{self.table.rules.name}: a position comes again in one game, so expectimax without a depth "
-                        "limit would never end; use value_iteration, or give a depth")
+                        f"limit would never end; {cycle_advice(self.table.rules)}")
                 raise TooLargeError(
                     f"{self.table.rules.name} has more than the {states} states that fit "
-                    f"({states * (self.table.size + 20 + 8 * self.n_players) >> 20} MB): give a depth limit, "
-                    "or raise max_states")
+                    f"({states * (self.table.size + 20 + 8 * self.n_players) >> 20} MB): "
+                    + ("give a depth limit, or raise max_states" if self.ops.estimate != NULL else "raise max_states"))
         memcpy(out, &self.values[number * self.n_players], self.n_players * sizeof(double))
 
     cdef forget(self):

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from engine_ext.errors import SavedStateError
 from experiments import checkpoints, gametext, solve
 from solvers import specs
 from tests.experiments.command import command_line, start
@@ -76,6 +77,32 @@ def test_a_linear_program_is_solved_once(tmp_path, capsys, solver):
     assert solved(capsys, *words) == first
 
 
+def test_a_linear_program_taken_up_keeps_its_seconds_and_its_value(tmp_path):
+    """-1/18 is the value of Kuhn poker for its first player (Kuhn 1950)."""
+    tree = solve.extract("kuhn_poker")
+    first, second = (solve.make_offline(specs.parse_spec("sequence_form"), tree, 0) for _ in range(2))
+    first.run(1)
+    first.save(tmp_path / "kept")
+    second.load(tmp_path / "kept")
+    assert second.seconds == first.seconds > 0
+    assert second.value == pytest.approx(-1 / 18)
+    assert second.exact
+    other = solve.make_offline(specs.parse_spec("sequence_form"), solve.extract("leduc_poker"), 0)
+    with pytest.raises(SavedStateError, match="of another game"):
+        other.load(tmp_path / "kept")
+    assert (other.iterations, other.seconds, other.exact) == (0, 0.0, False)
+
+
+@pytest.mark.parametrize("solver", ["cfr", "pcfr+", "mccfr_es", "mccfr_os", "sequence_form"])
+def test_what_a_finished_run_tells_is_told_again(tmp_path, capsys, solver):
+    """Also its time: nothing is done the second time."""
+    budget = "" if solver == "sequence_form" else "(iterations=300)"
+    words = "solve", "kuhn_poker", "--solver", solver + budget, "--checkpoint", tmp_path / "kept", "--json"
+    first, again = (json.loads(command_line(capsys, *words)[1]) for _ in range(2))
+    for key in ("seconds", "iterations", "iterations_per_s", "value", "exploitability", "exact"):
+        assert again[key] == first[key], key
+
+
 def test_a_run_is_saved_again_and_again(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoints._Keeper, "left_s", lambda keeper: 0.0)
     spec = specs.parse_spec("cfr(iterations=5)")
@@ -130,7 +157,7 @@ def test_what_cannot_work_is_refused_at_once(tmp_path, capsys):
         ("leduc_poker", "cfr", "another game (kuhn_poker"),
         ("kuhn_poker", "cfr+", "solver=cfr"),
         ("kuhn_poker", "mccfr_es", "MCCFR checkpoint was expected"),
-        ("kuhn_poker", "sequence_form", "tabular policy was expected"),
+        ("kuhn_poker", "sequence_form", "linear program checkpoint was expected"),
     ):
         code, _, err = command_line(capsys, "solve", game, "--solver", solver, "--checkpoint", kept)
         assert code == 2

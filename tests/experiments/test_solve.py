@@ -6,12 +6,14 @@ import json
 
 import pytest
 
+from experiments import solve
 from tests.experiments.command import command_line, quandary
 
 KEYS = [
-    "game", "solver", "value", "action", "action_string", "simulations", "searched_nodes", "tree_nodes", "infosets",
+    "game", "solver", "value", "exact", "depth", "action", "action_string", "simulations", "searched_nodes",
+    "tree_nodes", "infosets",
     "iterations", "iterations_per_s", "setup_seconds", "extract_seconds", "seconds", "evaluation_seconds",
-    "error_bound", "exploitability", "note",
+    "error_bound", "exploitability", "policy", "note",
 ]  # fmt: skip
 
 
@@ -30,10 +32,11 @@ def test_a_searcher_on_a_game_of_ours(capsys):
     assert found["action_string"] == "roll"  # with nothing to bank, holding gives the turn away
     assert found["simulations"] == 3000
     assert found["searched_nodes"] > 100
+    assert found["exact"] is False
     missing = {key for key, value in found.items() if value is None}
     assert missing == {
         "tree_nodes", "infosets", "iterations", "iterations_per_s", "extract_seconds", "evaluation_seconds",
-        "error_bound", "exploitability", "note"
+        "error_bound", "exploitability", "policy", "note", "depth"
     }  # fmt: skip
 
 
@@ -51,6 +54,76 @@ def test_a_searcher_on_a_game_of_openspiel_goes_through_its_tree(capsys):
 )
 def test_games_nobody_tuned_for(game, players, capsys):
     assert len(solved(capsys, game, "ismcts(simulations=500)")["value"]) == players
+
+
+TINY = "pentaquest(scenario=tiny)"
+
+
+@pytest.mark.parametrize(
+    ("game", "solver", "exact", "depth", "says"),
+    [
+        (TINY, "expectimax", True, None, "exact: the value of the game"),
+        (TINY, "expectimax(depth=2)", False, 2, "an estimate at depth 2"),
+        (TINY, "mcts(simulations=50)", False, None, "an estimate"),
+        ("tic_tac_toe", "expectimax(depth=9)", True, 9, "exact: the value of the game"),
+        ("nim(pile_sizes=1;2)", "mcts(simulations=1000)", True, None, "exact: the value of the game"),
+        ("nim(pile_sizes=1;2)", "ismcts(simulations=100)", False, None, "an estimate"),
+        ("pig(goal=2)", "value_iteration", True, None, "exact: the value of the game"),
+        ("pig(goal=10)", "value_iteration(sweeps=1)", False, None, "an estimate"),
+        ("kuhn_poker", "sequence_form", True, None, "exact: the value of the game"),
+        ("kuhn_poker", "cfr(iterations=10)", False, None, "the value of the average policy"),
+        ("kuhn", "mccfr_os(iterations=10)", False, None, "the value of the average policy"),
+        ("nim(pile_sizes=1;2)", "random", None, None, None),
+    ],
+)
+def test_what_the_value_is_worth_is_told(game, solver, exact, depth, says, capsys):
+    found = solved(capsys, game, solver)
+    assert (found["exact"], found["depth"]) == (exact, depth)
+    code, output, _ = command_line(capsys, "solve", game, "--solver", solver)
+    told = [line.split(maxsplit=2)[2].strip() for line in output.splitlines() if line.strip().startswith("that is ")]
+    assert (code, told) == (0, [says] if says else [])
+
+
+def test_the_depth_that_a_count_of_nodes_came_to_is_told(capsys):
+    """More nodes reach deeper, and enough of them the end of the game."""
+    game = "pentaquest(scenario=one_card)"
+    few, many, all_of_it = (solved(capsys, game, f"expectimax(nodes={nodes})") for nodes in (20, 3000, 300_000))
+    assert 0 <= few["depth"] < many["depth"] < all_of_it["depth"]  # 0: the game's own estimate of where it stands
+    assert [few["exact"], many["exact"], all_of_it["exact"]] == [False, False, True]
+    assert all_of_it["value"] == pytest.approx(solved(capsys, game, "expectimax")["value"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("game", "says"),
+    [
+        ("matrix_pd", "with a general sum exploitability is NashConv divided"),
+        ("kuhn_poker(players=3)", "with more than two players exploitability is NashConv divided"),
+        ("kuhn_poker", None),
+        ("catch(rows=4,columns=3)", None),  # one player: the distance to the best there is
+    ],
+)
+def test_where_exploitability_is_no_distance_it_says_so(game, says, capsys):
+    found = solved(capsys, game, "cfr+(iterations=5)")
+    assert found["exploitability"] is not None
+    assert (found["note"] or "").startswith(says or "")
+    assert (found["note"] is None) == (says is None)
+    _, output, _ = command_line(capsys, "solve", game, "--solver", "cfr+(iterations=5)")
+    assert ("no distance to a minimax value" in " ".join(output.split())) == (says is not None)
+
+
+def test_a_run_too_short_to_tell_has_no_speed(capsys, monkeypatch):
+    found = solved(capsys, "kuhn_poker", "cfr(iterations=20000)")
+    assert found["iterations_per_s"] == pytest.approx(20000 / found["seconds"])
+    monkeypatch.setattr(solve, "_TELLING_S", 2 * found["seconds"] + 60)
+    assert solved(capsys, "kuhn_poker", "cfr(iterations=20000)")["iterations_per_s"] is None
+
+
+def test_no_iterations_are_the_uniform_policy(capsys):
+    """The exploitability of uniform play: OpenSpiel's own figures."""
+    for game, expected in (("kuhn_poker", 0.458333), ("leduc_poker", 2.373611)):
+        found = solved(capsys, game, "cfr+(iterations=0)")
+        assert found["exploitability"] == pytest.approx(expected, abs=1e-6)
+        assert found["iterations"] == 0
 
 
 def test_strongest_is_told_where_it_falls_back(capsys):
@@ -147,9 +220,9 @@ def test_pig_to_100(capsys):
 
 def test_the_cfr_family_solves_kuhn_poker(capsys):
     """The value of Kuhn poker for its first player is -1/18 (Kuhn 1950)."""
-    found = solved(capsys, "kuhn_poker", "cfr+(iterations=2000)")
+    found = solved(capsys, "kuhn_poker", "cfr+(iterations=20000)")
     assert found["value"][0] == pytest.approx(-1 / 18, abs=1e-4)
-    assert found["iterations"] == 2000
+    assert found["iterations"] == 20000
     assert found["iterations_per_s"] > 0
     assert found["exploitability"] < 1e-3
     assert (found["tree_nodes"], found["infosets"]) == (58, 12)
