@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import importlib.metadata
+import itertools
 import os
 import platform
 import subprocess
@@ -14,6 +16,8 @@ from typing import Any
 from experiments.gametext import Game
 
 PACKAGES = ("quandary", "open_spiel", "numpy", "scipy", "matplotlib", "pydantic")
+_ROOMS = ("engine_ext", "games", "solvers", "experiments")
+_SOURCES = (".py", ".pyx", ".pxd", ".h")
 
 
 def versions() -> dict[str, str]:
@@ -57,6 +61,66 @@ def commit() -> str | None:
         return head + ("+" if _git(root, "status", "--porcelain", "--untracked-files=no") else "")
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+def code_sha256() -> str:
+    """Hash of the sources this code runs from: what `commit` cannot tell of files that differ from it."""
+    root = Path(__file__).resolve().parent.parent
+    found = hashlib.sha256()
+    for room in _ROOMS:
+        for path in sorted(path for path in (root / room).rglob("*") if path.suffix in _SOURCES):
+            found.update(f"{path.relative_to(root).as_posix()}\0".encode())
+            found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def execution() -> dict[str, Any]:
+    """An entry of the manifest's `executions`: when one began that had something to do, and with which code."""
+    return {"started": now(), "commit": commit(), "code_sha256": code_sha256(), "versions": versions()}
+
+
+def executions(content: dict[str, Any], begun: bool) -> list[dict[str, Any]]:
+    """All executions that a manifest tells of; one that has no list of them tells of its first.
+
+    Args:
+        content: of the manifest.
+        begun: whether there are results of an execution.
+    """
+    kept = content.get("executions")
+    if isinstance(kept, list) and all(isinstance(each, dict) for each in kept):
+        return kept
+    first = {key: content.get(key) for key in ("commit", "versions")}
+    return [{"started": content.get("created"), **first}] if begun else []
+
+
+def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """In what the code of two executions differs, as `numpy 1.26.4, then 2.0.0`; empty where it is the same."""
+    found = []
+    before, after = one.get("commit") or "unknown", other.get("commit") or "unknown"
+    if before != after:
+        found.append(f"commit {_short(before)}, then {_short(after)}")
+    sources = one.get("code_sha256"), other.get("code_sha256")
+    if not found and None not in sources and sources[0] != sources[1]:
+        found.append(f"sources {str(sources[0])[:12]}, then {str(sources[1])[:12]}")
+    versions_before, versions_after = one.get("versions") or {}, other.get("versions") or {}
+    for name in {**versions_before, **versions_after}:
+        if versions_before.get(name) != versions_after.get(name):
+            found.append(f"{name} {versions_before.get(name, 'unknown')}, then {versions_after.get(name, 'unknown')}")
+    return found
+
+
+def changes(content: dict[str, Any]) -> list[str]:
+    """Every change of code between executions of a run, in order, with its time."""
+    kept = executions(content, begun=True)
+    return [
+        f"from {str(after.get('started'))[:19].replace('T', ' ')} UTC: {'; '.join(found)}"
+        for before, after in itertools.pairwise(kept)
+        if (found := differences(before, after))
+    ]
+
+
+def _short(commit_id: str) -> str:
+    return commit_id if len(commit_id) < 40 else commit_id[:12] + commit_id[40:]
 
 
 def _git(root: Path, *words: str) -> str:

@@ -141,6 +141,7 @@ def render(results: Results) -> str:
         curves=[_curve_part(curve) for curve in results.curves],
         games=identity["games"],
         config_toml=to_toml(results.config),
+        code_changes=manifest.changes(results.manifest),
         built=manifest.now(),
     )
 

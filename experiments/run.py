@@ -197,6 +197,8 @@ def _play(experiment: Experiment, engine: executors.Executor, store: Store, exec
         highlight=False,
         markup=False,
     )
+    if total > len(done):
+        _note_code(folder, bool(done), console)
     with _progress(console) as progress:
         bar = progress.add_task("", total=total, completed=len(done))
         for rows in engine.results(_tasks(experiment, done, engine.workers, tests)):
@@ -206,6 +208,23 @@ def _play(experiment: Experiment, engine: executors.Executor, store: Store, exec
             progress.update(bar, total=experiment.jobs_total() - tests.spared())
     store.forget([key for key in store.done() if tests.in_vain(key)])
     store.end_run()
+
+
+def _note_code(folder: Path, begun: bool, console: Console) -> None:
+    """Add this execution to the manifest, and warn where it goes on with other code than the last."""
+    path = folder / "manifest.json"
+    content = files.read_json(path, "run")
+    kept, this = manifest.executions(content, begun), manifest.execution()
+    if kept and (found := manifest.differences(kept[-1], this)):
+        console.print(
+            f"warning: this run goes on with other code ({'; '.join(found)}); rows of both stand side by side, and the "
+            "report says so",
+            style="yellow",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
+    files.write_atomically(path, files.to_json({**content, "executions": [*kept, this]}))
 
 
 class _Tests:

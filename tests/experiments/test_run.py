@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engine_ext.errors import ResultsError, UnsuitableGameError
-from experiments import arena, executors, export, ladder, report, run
+from experiments import arena, executors, export, ladder, manifest, report, run
 from experiments.store import Store, dump
 from tests.experiments.command import command_line, quandary, start
 
@@ -317,6 +317,80 @@ def test_the_manifest_says_where_the_numbers_come_from(finished):
     assert content["identity"]["config"]["arena"][0]["bots"] == ["random", "greedy"]
     assert {"python", "open_spiel", "numpy"} <= set(content["versions"])
     assert content["machine"]["cores"] >= 1
+
+
+def half_done(finished: Path, folder: Path) -> None:
+    """A copy of a run of which the second arena is not played yet."""
+    edited(finished, folder, "DELETE FROM games WHERE job_key LIKE 'arena2/%'")
+    with contextlib.closing(sqlite3.connect(folder / "results.sqlite")) as db, db:
+        for table in ("seats", "timings"):
+            db.execute(f"DELETE FROM {table} WHERE job_key LIKE 'arena2/%'")
+
+
+def resumed(config: Path, folder: Path, capsys) -> str:
+    """What a run that goes on says on the standard error."""
+    code, _, errors = command_line(capsys, "run", config, "--out", folder, "--workers", 1, "--resume")
+    assert code == 0, errors
+    return errors
+
+
+def test_a_run_that_goes_on_with_other_code_says_so(config, finished, tmp_path, capsys, monkeypatch):
+    half_done(finished, tmp_path)
+    first = json.loads((tmp_path / "manifest.json").read_text())["executions"]
+    assert len(first) == 1
+    same = manifest.versions()
+    monkeypatch.setattr(manifest, "commit", lambda: "f" * 40 + "+")
+    monkeypatch.setattr(manifest, "versions", lambda: {**same, "numpy": "0.0.1"})
+    errors = resumed(config, tmp_path, capsys)
+    assert "warning: this run goes on with other code (commit " in errors
+    assert f"then ffffffffffff+; numpy {same['numpy']}, then 0.0.1)" in errors
+    content = json.loads((tmp_path / "manifest.json").read_text())
+    assert [each["versions"]["numpy"] for each in content["executions"]] == [same["numpy"], "0.0.1"]
+    assert content["executions"][1]["commit"] == "f" * 40 + "+"
+    page = (tmp_path / "report.html").read_text()
+    assert "The rows come from more than one state of the code" in page
+    assert "then ffffffffffff+" in page
+    assert rows(tmp_path) == rows(finished)
+
+
+def test_sources_that_changed_under_one_commit_are_noticed(config, finished, tmp_path, capsys, monkeypatch):
+    half_done(finished, tmp_path)
+    monkeypatch.setattr(manifest, "code_sha256", lambda: "0" * 64)
+    assert "other code (sources " in resumed(config, tmp_path, capsys)
+
+
+def test_a_run_that_goes_on_with_the_same_code_says_nothing(config, finished, tmp_path, capsys):
+    half_done(finished, tmp_path)
+    assert "warning" not in resumed(config, tmp_path, capsys)
+    assert len(json.loads((tmp_path / "manifest.json").read_text())["executions"]) == 2
+    assert "more than one state of the code" not in (tmp_path / "report.html").read_text()
+    resumed(config, tmp_path, capsys)  # nothing is left to do: no execution that rows could come from
+    assert len(json.loads((tmp_path / "manifest.json").read_text())["executions"]) == 2
+
+
+def test_a_manifest_without_executions_is_read(config, finished, tmp_path, capsys):
+    half_done(finished, tmp_path)
+    content = json.loads((tmp_path / "manifest.json").read_text())
+    del content["executions"]
+    content["versions"]["numpy"] = "0.0.1"
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    assert command_line(capsys, "report", tmp_path)[0] == 0
+    assert f"other code (numpy 0.0.1, then {manifest.versions()['numpy']})" in resumed(config, tmp_path, capsys)
+    kept = json.loads((tmp_path / "manifest.json").read_text())["executions"]
+    assert [each["versions"]["numpy"] for each in kept] == ["0.0.1", manifest.versions()["numpy"]]
+
+
+def test_the_hash_of_the_sources_follows_them(tmp_path, monkeypatch):
+    (tmp_path / "solvers").mkdir()
+    (tmp_path / "experiments").mkdir()
+    monkeypatch.setattr(manifest, "__file__", str(tmp_path / "experiments" / "manifest.py"))
+    (tmp_path / "solvers" / "a.py").write_text("x = 1")
+    (tmp_path / "solvers" / "a.so").write_text("built")
+    before = manifest.code_sha256()
+    (tmp_path / "solvers" / "a.so").write_text("built again")
+    assert manifest.code_sha256() == before
+    (tmp_path / "solvers" / "a.py").write_text("x = 2")
+    assert manifest.code_sha256() != before
 
 
 def test_the_report_stands_alone(finished):
