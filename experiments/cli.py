@@ -245,7 +245,10 @@ def solve_game(
     ] = None,
     policy: Annotated[Path | None, typer.Option(help="save the policy that a policy solver finds in this file")] = None,
 ) -> None:
-    """Solve a game, or search it from its start: value, action, exploitability."""
+    """Solve a game, or search it from its start: value, action, exploitability.
+
+    `seconds` of the answer are the solver's own; set-up and evaluation are told apart from them.
+    """
     from experiments import solve
 
     found = solve.solve(game, solver, seed=seed, progress=not as_json, checkpoint=checkpoint, policy_file=policy)

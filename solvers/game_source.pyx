@@ -212,6 +212,9 @@ class Source:
         if self.simultaneous:
             return ("OpenSpiel's own outcome sampling (pyspiel.OutcomeSamplingMCCFRSolver on its "
                     "pyspiel.convert_to_turn_based) works without a tree")
+        if not self.hidden and self.game.get_type().reward_model != pyspiel.GameType.RewardModel.TERMINAL:
+            return ("OpenSpiel's own searcher (pyspiel.MCTSBot) cannot take it either, since it gives rewards before "
+                    "the end of a game")
         bot = "pyspiel.ISMCTSBot, where the game can resample" if self.hidden else "pyspiel.MCTSBot"
         return f"OpenSpiel's own searchers ({bot}) work without a tree"
 
