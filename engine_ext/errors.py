@@ -69,3 +69,11 @@ class ResultsError(QuandaryError):
 def reason(error: BaseException) -> str:
     """What went wrong in few words, for a message that names the file itself: an OSError says it again."""
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def quoted(text: object, most: int = 80) -> str:
+    """What was given, for a message: as Python writes it, and where it is long its beginning and its length."""
+    if isinstance(text, str) and len(text) > most:
+        return f"{text[:most]!r}… ({len(text)} characters)"
+    written = repr(text)
+    return written if isinstance(text, str) or len(written) <= most else f"{written[:most]}…"

@@ -40,7 +40,7 @@ from pydantic import (
     model_validator,
 )
 
-from engine_ext.errors import ConfigError, reason
+from engine_ext.errors import ConfigError, quoted, reason
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Unit = Literal["simulations", "nodes", "depth"]
@@ -94,7 +94,7 @@ class ArenaConfig(_Model):
     def _different(self) -> ArenaConfig:
         twice = {bot for bot in self.bots if self.bots.count(bot) > 1}
         if twice:
-            raise ValueError(f"bots lists {min(twice)!r} twice")
+            raise ValueError(f"bots lists {quoted(min(twice))} twice")
         if self.sprt is not None and len(self.bots) != 2:
             raise ValueError(f"sprt tests one bot against another, and bots lists {len(self.bots)}")
         return self
@@ -168,7 +168,7 @@ class ConvergenceConfig(_Model):
         labels = [str(each) for each in [*self.solvers, *self.baselines]]
         twice = {label for label in labels if labels.count(label) > 1}
         if twice:
-            raise ValueError(f"solvers lists {min(twice)!r} twice")
+            raise ValueError(f"solvers lists {quoted(min(twice))} twice")
         return self
 
 
@@ -275,10 +275,35 @@ def _reason(error: Any) -> str:
         and isinstance(error["input"], dict)
     ):
         return f"it must be [[{error['loc'][0]}]], in double brackets: there may be several"
-    message = str(error["msg"]).removeprefix("Value error, ")
     if kind == "value_error":
-        return message
-    return f"{message}, got {error['input']!r}"
+        return str(error["msg"]).removeprefix("Value error, ")
+    return f"it must be {_wanted(error)}, got {quoted(error['input'])}"
+
+
+def _wanted(error: Any) -> str:
+    """What a value has to be, by the kind of the fault that was found."""
+    words = {
+        "bool_type": "true or false",
+        "float_type": "a number",
+        "int_type": "a whole number",
+        "list_type": "a list, in brackets: [...]",
+        "string_type": "text, in quotes",
+        "string_too_short": "text that is not empty",
+        "string_pattern_mismatch": "lower-case letters, digits, '-' and '_', at most 64, a letter or digit first",
+        "greater_than": "above {gt:,}",
+        "greater_than_equal": "{ge:,} or more",
+        "less_than": "below {lt:,}",
+        "less_than_equal": "{le:,} or less",
+        "literal_error": "{expected}",
+        "too_short": "a list that is not empty",
+        "model_type": "a table of keys: {{ key = value }}",
+    }
+    return words[error["type"]].format(**error.get("ctx", {})) if error["type"] in words else _plainly(error["msg"])
+
+
+def _plainly(message: str) -> str:
+    """What pydantic wants, without its own beginning."""
+    return message.removeprefix("Input should be ")
 
 
 def digest(content: object) -> str:

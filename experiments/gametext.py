@@ -22,7 +22,7 @@ from typing import Any
 import pyspiel
 
 import games
-from engine_ext.errors import ParameterError
+from engine_ext.errors import ParameterError, quoted
 from engine_ext.position import Rules
 from games.spec import GameSpec
 from solvers.extraction import LOAD_ERRORS
@@ -80,20 +80,20 @@ def split(text: str) -> tuple[str, dict[str, str]]:
     text = text.strip()
     found = _NAME.match(text)
     if found is None:
-        raise ParameterError(f"{text!r} does not start with the name of a game")
+        raise ParameterError(f"{quoted(text)} does not start with the name of a game")
     name, rest = found.group(), text[found.end() :].strip()
     if not rest:
         return name, {}
     if not (rest.startswith("(") and rest.endswith(")")):
-        raise ParameterError(f"{text!r}: after {name} must come nothing, or (key=value,...)")
+        raise ParameterError(f"{quoted(text)}: after {name[:80]} must come nothing, or (key=value,...)")
     values: dict[str, str] = {}
     for part in _split_commas(rest[1:-1], text):
         key, sign, value = part.partition("=")
         key, value = key.strip(), value.strip()
         if not sign or not _NAME.fullmatch(key):
-            raise ParameterError(f"{text!r}: {part.strip()!r} is not key=value")
+            raise ParameterError(f"{quoted(text)}: {quoted(part.strip())} is not key=value")
         if key in values:
-            raise ParameterError(f"{text!r}: {key} is given twice")
+            raise ParameterError(f"{quoted(text)}: {quoted(key)} is given twice")
         values[key] = value
     return name, values
 
@@ -103,12 +103,12 @@ def _split_commas(inner: str, text: str) -> list[str]:
     for i, sign in enumerate(inner):
         depth += (sign == "(") - (sign == ")")
         if depth < 0:
-            raise ParameterError(f"{text!r}: a ) without its (")
+            raise ParameterError(f"{quoted(text)}: a ) without its (")
         if sign == "," and depth == 0:
             parts.append(inner[start:i])
             start = i + 1
     if depth:
-        raise ParameterError(f"{text!r}: a ( without its )")
+        raise ParameterError(f"{quoted(text)}: a ( without its )")
     if inner.strip():
         parts.append(inner[start:])
     return parts
@@ -130,7 +130,7 @@ def convert(where: str, key: str, raw: str, default: Any) -> Any:
             return float(raw)
     except (KeyError, ValueError):
         wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
-        raise ParameterError(f"{where}: parameter {key} is {raw!r}, it must be {wanted}") from None
+        raise ParameterError(f"{where}: parameter {key} is {quoted(raw)}, it must be {wanted}") from None
     return raw
 
 
@@ -180,7 +180,7 @@ def _own_names() -> list[str]:
 def _unknown(name: str, known: list[str], otherwise: str) -> str:
     close = difflib.get_close_matches(name, known, n=3)
     hint = f"did you mean {' or '.join(close)}?" if close else otherwise
-    return f"no game is called {name!r}; {hint}"
+    return f"no game is called {quoted(name)}; {hint}"
 
 
 def _load_own(spec: GameSpec, raw: Mapping[str, str]) -> Game:
@@ -188,7 +188,7 @@ def _load_own(spec: GameSpec, raw: Mapping[str, str]) -> Game:
     values: dict[str, Any] = {}
     for key, value in raw.items():
         if key not in known:
-            raise ParameterError(f"{spec.name} has no parameter {key!r}; it has: {', '.join(known) or 'none'}")
+            raise ParameterError(f"{spec.name} has no parameter {quoted(key)}; it has: {', '.join(known) or 'none'}")
         values[key] = convert(spec.name, key, value, known[key])
     return Game(_write(spec.name, values), spec.name, spec, spec.make_rules(values), values)
 
@@ -215,7 +215,7 @@ def _openspiel_text(name: str, raw: Mapping[str, str]) -> str:
     parts = []
     for key in sorted(raw):
         if key not in known:
-            raise ParameterError(f"{name} has no parameter {key!r}; it has: {', '.join(known) or 'none'}")
+            raise ParameterError(f"{name} has no parameter {quoted(key)}; it has: {', '.join(known) or 'none'}")
         if isinstance(known[key], dict):
             parts.append(f"{key}={_nested(raw[key])}")
             continue
@@ -241,7 +241,7 @@ def _load_openspiel(text: str) -> pyspiel.Game:
         kind = _openspiel_games().get(split(text)[0])
         known = f"; its parameters: {', '.join(kind.parameter_specification) or 'none'}" if kind else ""
         raise ParameterError(
-            f"OpenSpiel refuses {text!r}: {first[0] if first else 'no reason given'}{known}"
+            f"OpenSpiel refuses {quoted(text)}: {first[0] if first else 'no reason given'}{known}"
         ) from error
 
 

@@ -94,6 +94,8 @@ def draw_board(text: str, board: str, svg: Path | None, console: Console) -> Non
         ParameterError: no such game or board, or a game without boards.
     """
     name = text.partition("(")[0]
+    if not name:
+        raise ParameterError(f"--board needs a game: quandary games GAME --board {board}")
     spec = games.spec(name)
     if spec.draw_board is None:
         raise ParameterError(f"{spec.name} has no boards to draw")
@@ -134,11 +136,15 @@ def print_bots(console: Console) -> None:
     )
 
 
-def print_bot(name: str, console: Console) -> None:
+def print_bot(text: str, console: Console) -> None:
     """One bot or solver: source and parameters.
 
+    Args:
+        text: its name, or a spec that has it.
+
     Raises:
-        SpecError: nothing has that name.
+        SpecError: nothing has that name, or the spec is wrong.
     """
     ladder.register()
-    console.print(specs.describe(name), markup=False, soft_wrap=True)
+    specs.check_spec(text)
+    console.print(specs.describe(specs.split_spec(text)[0]), markup=False, soft_wrap=True)

@@ -13,7 +13,7 @@ import pkgutil
 import sys
 from collections.abc import Mapping
 
-from engine_ext.errors import ParameterError
+from engine_ext.errors import ParameterError, quoted
 from games import spiel
 from games.spec import GameSpec, Scenario
 
@@ -71,7 +71,7 @@ def spec(name: str) -> GameSpec:
     for found in SPECS.values():
         if _folder(found) == name:
             return found
-    raise ParameterError(f"no game is called {name!r}; there are: {', '.join(SPECS)}")
+    raise ParameterError(f"no game is called {quoted(name)}; there are: {', '.join(SPECS)}")
 
 
 def scenarios(name: str) -> Mapping[str, Scenario]:

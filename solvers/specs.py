@@ -28,7 +28,7 @@ from functools import cache
 from typing import Any
 
 import solvers
-from engine_ext.errors import SpecError
+from engine_ext.errors import SpecError, quoted
 from engine_ext.position import Rules
 from solvers.contract import RESOURCES, Parameter, ParameterValue, Searcher, SolverSpec
 
@@ -143,7 +143,9 @@ def split_spec(text: str) -> tuple[str, dict[str, str]]:
     """
     name, parameters, end = _scan(text, _skip(text, 0), 0)
     if end != len(text):
-        raise SpecError(f"spec {text!r}: unexpected {text[end:]!r} at column {end + 1}, after the end of {name!r}")
+        raise SpecError(
+            f"spec {quoted(text)}: unexpected {quoted(text[end:])} at column {end + 1}, after the end of {quoted(name)}"
+        )
     return name, parameters
 
 
@@ -162,9 +164,11 @@ def parse_spec(text: str, rules: Rules | None = None) -> Spec:
     seen = [name]
     while name in _ALIASES:
         if raw:
-            raise SpecError(f"spec {text!r}: {name!r} takes no parameters")
+            raise SpecError(f"spec {quoted(text)}: {quoted(name)} takes no parameters")
         if rules is None:
-            raise SpecError(f"spec {text!r}: what {name!r} stands for depends on the game, and none is given")
+            raise SpecError(
+                f"spec {quoted(text)}: what {quoted(name)} stands for depends on the game, and none is given"
+            )
         text = _ALIASES[name].resolve(rules)
         name, raw = split_spec(text)
         if name in seen:
@@ -176,9 +180,10 @@ def parse_spec(text: str, rules: Rules | None = None) -> Spec:
         if key not in solver.parameters:
             allowed = ", ".join(solver.parameters) or "none"
             raise SpecError(
-                f"spec {text!r}: {name} has no parameter {key!r}{_hint(key, solver.parameters)}; it has: {allowed}"
+                f"spec {quoted(text)}: {name} has no parameter {quoted(key)}{_hint(key, solver.parameters)}; "
+                f"it has: {allowed}"
             )
-        given[key] = _read(f"spec {text!r}: {name} parameter {key}", value, solver.parameters[key])
+        given[key] = _read(f"spec {quoted(text)}: {name} parameter {key}", value, solver.parameters[key])
     recommended: dict[str, ParameterValue] = {}
     if rules is not None and RESOURCES.issuperset(given):
         recommended = _recommended(solver, rules)
@@ -209,7 +214,7 @@ def check_spec(text: str) -> None:
     if name not in _ALIASES:
         parse_spec(text)
     elif raw:
-        raise SpecError(f"spec {text!r}: {name!r} takes no parameters")
+        raise SpecError(f"spec {quoted(text)}: {quoted(name)} takes no parameters")
 
 
 def make_searcher(spec: str | Spec, rules: Rules | None = None) -> Searcher:
@@ -249,10 +254,10 @@ def _scan(text: str, at: int, nesting: int) -> tuple[str, dict[str, str], int]:
     """Read one spec from column `at`; returns its name, raw parameters and the column behind it."""
     found = _NAME.match(text, at)
     if found is None:
-        given = repr(text[at:]) if at < len(text) else "the end of the text"
-        raise SpecError(f"spec {text!r}: expected a name at column {at + 1}, found {given}")
+        given = quoted(text[at:]) if at < len(text) else "the end of the text"
+        raise SpecError(f"spec {quoted(text)}: expected a name at column {at + 1}, found {given}")
     if nesting > _NESTING_LIMIT:
-        raise SpecError(f"spec {text!r}: nested deeper than {_NESTING_LIMIT} levels")
+        raise SpecError(f"spec {quoted(text)}: nested deeper than {_NESTING_LIMIT} levels")
     name, at = found.group(), _skip(text, found.end())
     parameters: dict[str, str] = {}
     if at == len(text) or text[at] != "(":
@@ -263,20 +268,20 @@ def _scan(text: str, at: int, nesting: int) -> tuple[str, dict[str, str], int]:
     while True:
         key = _KEY.match(text, at)
         if key is None:
-            raise SpecError(f"spec {text!r}: expected a parameter's name at column {at + 1}")
+            raise SpecError(f"spec {quoted(text)}: expected a parameter's name at column {at + 1}")
         at = _skip(text, key.end())
         if at == len(text) or text[at] != "=":
-            raise SpecError(f"spec {text!r}: expected '=' after {key.group()!r} at column {at + 1}")
+            raise SpecError(f"spec {quoted(text)}: expected '=' after {quoted(key.group())} at column {at + 1}")
         start = _skip(text, at + 1)
         at = _value_end(text, start, nesting)
         value = text[start:at].rstrip()
         if not value:
-            raise SpecError(f"spec {text!r}: parameter {key.group()!r} has no value at column {start + 1}")
+            raise SpecError(f"spec {quoted(text)}: parameter {quoted(key.group())} has no value at column {start + 1}")
         if key.group() in parameters:
-            raise SpecError(f"spec {text!r}: parameter {key.group()!r} is given twice")
+            raise SpecError(f"spec {quoted(text)}: parameter {quoted(key.group())} is given twice")
         parameters[key.group()] = value
         if at == len(text):
-            raise SpecError(f"spec {text!r}: the ')' of {name!r} is missing at column {at + 1}")
+            raise SpecError(f"spec {quoted(text)}: the ')' of {quoted(name)} is missing at column {at + 1}")
         if text[at] == ")":
             return name, parameters, _skip(text, at + 1)
         at = _skip(text, at + 1)
@@ -290,7 +295,7 @@ def _value_end(text: str, at: int, nesting: int) -> int:
     if at < len(text) and text[at] == "(":
         at = _scan(text, start, nesting + 1)[2]
     if at < len(text) and text[at] not in ",)":
-        raise SpecError(f"spec {text!r}: unexpected {text[at]!r} at column {at + 1}")
+        raise SpecError(f"spec {quoted(text)}: unexpected {text[at]!r} at column {at + 1}")
     return at
 
 
@@ -298,7 +303,8 @@ def _solver(name: str, text: str) -> SolverSpec:
     solver = solver_specs().get(name)
     if solver is None:
         raise SpecError(
-            f"spec {text!r}: no solver is called {name!r}{_hint(name, names())}; there are: {', '.join(names())}"
+            f"spec {quoted(text)}: no solver is called {quoted(name)}{_hint(name, names())}; "
+            f"there are: {', '.join(names())}"
         )
     return solver
 
@@ -330,7 +336,7 @@ def _allowed(parameter: Parameter) -> str:
 
 def _read(where: str, text: str, parameter: Parameter) -> ParameterValue:
     kind = _kind(parameter)
-    wrong = SpecError(f"{where} is {text!r}; allowed: {_allowed(parameter)}")
+    wrong = SpecError(f"{where} is {quoted(text)}; allowed: {_allowed(parameter)}")
     if kind is bool:
         if text.lower() not in ("true", "false"):
             raise wrong
@@ -348,7 +354,7 @@ def _read(where: str, text: str, parameter: Parameter) -> ParameterValue:
     except ValueError:
         raise wrong from None
     if isinstance(number, int) and abs(number) > LARGEST:  # before a comparison makes a float of it
-        raise SpecError(f"{where} is {_shortened(text)}; whole numbers go up to {LARGEST}")
+        raise SpecError(f"{where} is {quoted(text, 40)}; whole numbers go up to {LARGEST}")
     if not math.isfinite(number) or (kind is int and number != int(number)):
         raise wrong
     if (parameter.low is not None and number < parameter.low) or (
@@ -356,12 +362,8 @@ def _read(where: str, text: str, parameter: Parameter) -> ParameterValue:
     ):
         raise wrong
     if kind is int and abs(number) > LARGEST:
-        raise SpecError(f"{where} is {_shortened(text)}; whole numbers go up to {LARGEST}")
+        raise SpecError(f"{where} is {quoted(text, 40)}; whole numbers go up to {LARGEST}")
     return int(number) if kind is int else float(number)
-
-
-def _shortened(text: str, most: int = 40) -> str:
-    return repr(text) if len(text) <= most else f"{text[:most]!r}… ({len(text)} characters)"
 
 
 def _write(value: Any) -> str:

@@ -85,3 +85,27 @@ def test_a_closed_pipe_ends_quietly():
     running.stdout.close()
     assert running.stderr.read() == ""
     assert running.wait(timeout=60) == 141
+
+
+def test_a_board_needs_a_game(capsys):
+    code, _, errors = command_line(capsys, "games", "--board", "x")
+    assert code == 2
+    assert "--board needs a game: quandary games GAME --board x" in errors
+
+
+def test_a_bot_is_described_by_its_name_or_a_spec(capsys):
+    by_name, by_spec = (command_line(capsys, "bots", text) for text in ("mcts", "mcts(simulations=5)"))
+    assert by_spec == by_name
+    assert by_name[0] == 0
+    code, _, errors = command_line(capsys, "bots", "mcts(simulation=5)")
+    assert code == 2
+    assert "did you mean 'simulations'?" in errors
+
+
+@pytest.mark.parametrize("text", ["(" * 3000, "pig" + "(" * 3000, "pig(goal=" + "x" * 3000 + ")", "x" * 3000])
+@pytest.mark.parametrize("words", [["games"], ["bots"], ["profile"]])
+def test_what_is_long_and_wrong_is_not_repeated_whole(words, text, capsys):
+    code, _, errors = command_line(capsys, *words, text)
+    assert code == 2
+    assert len(errors) < 1000
+    assert "characters)" in errors

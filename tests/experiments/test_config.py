@@ -78,6 +78,44 @@ def test_a_wrong_key_is_named(old, new, says, tmp_path):
     assert "trial.toml" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            '"trial"',
+            '"../x"',
+            "name: it must be lower-case letters, digits, '-' and '_', at most 64, a letter or digit",
+        ),
+        ('["random", "greedy"]', '"random"', "arena[1].bots: it must be a list, in brackets: [...], got 'random'"),
+        ('["random", "greedy"]', "[]", "arena[1].bots: it must be a list that is not empty, got []"),
+        ('["random", "greedy"]', "[1]", "arena[1].bots[1]: it must be text, in quotes, got 1"),
+        ('"pig"', '""', "arena[1].game: it must be text that is not empty, got ''"),
+        ("deals = 10", 'deals = "10"', "arena[1].deals: it must be a whole number, got '10'"),
+        ("deals = 10", "deals = 0", "arena[1].deals: it must be 1 or more, got 0"),
+        ("deals = 10", "deals = 1_000_000_000", "arena[1].deals: it must be 100,000,000 or less, got 1000000000"),
+        ("deals = 10", "deals = 10\nsprt = 3", "arena[1].sprt: it must be a table of keys: { key = value }, got 3"),
+        ("deals = 10", "deals = 10\nsprt = { alpha = 0.5 }", "arena[1].sprt.alpha: it must be below 0.5, got 0.5"),
+        ("deals = 10", 'deals = 10\nsprt = { elo0 = "a" }', "arena[1].sprt.elo0: it must be a number, got 'a'"),
+    ],
+)
+def test_a_wrong_value_is_refused_in_words_of_our_own(old, new, says, tmp_path):
+    assert old in GOOD
+    with pytest.raises(ConfigError) as caught:
+        prepared(GOOD.replace(old, new), tmp_path)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("measure", '"speed"'), ("unit", '"seconds"'), ("repeats", "0"), ("solvers", "[1]")]
+)
+def test_a_curve_is_refused_in_words_of_our_own(key, value, tmp_path):
+    parts = {"game": '"kuhn"', "measure": '"induced"', "solvers": '["cfr"]', "budgets": "[1]", key: value}
+    lines = "\n".join(f"{name} = {text}" for name, text in parts.items())
+    with pytest.raises(ConfigError, match=rf"convergence\[1\]\.{key}.*: it must be ") as caught:
+        prepared(f'name = "x"\n[[convergence]]\n{lines}\n', tmp_path)
+    assert "nput" not in str(caught.value)
+
+
 def test_a_bot_named_twice_under_two_names_plays_once(tmp_path):
     found = prepared(GOOD.replace('"greedy"', '"random()", "greedy"'), tmp_path)
     assert found.config.arena[0].bots == ["random", "greedy"]
