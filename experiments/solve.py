@@ -399,9 +399,11 @@ def _solve_offline(
     chances = policy.infoset_probabilities(int(source.arrays["infoset"][0])) if at_start else {}
     action = _likeliest(chances)
     value, exploitability = _values(expected_values(policy)), _exploitability(solver)
-    what = "more than two players" if source.n_players > 2 else "a general sum" if not source.zero_sum else ""
-    if source.n_players == 1:  # then it is the distance to the best that can be earned
-        what = ""
+    what = ""  # a single player's is the distance to the best that can be earned
+    if source.n_players > 2:
+        what = "more than two players"
+    elif source.n_players == 2 and not source.zero_sum:
+        what = "a general sum"
     return Solution(
         **common,
         action=action,
