@@ -68,7 +68,7 @@ def code_sha256() -> str:
     root = Path(__file__).resolve().parent.parent
     found = hashlib.sha256()
     for room in _ROOMS:
-        for path in sorted(path for path in (root / room).rglob("*") if path.suffix in _SOURCES):
+        for path in sorted(path for path in (root / room).rglob("*") if path.suffix in _SOURCES and path.is_file()):
             found.update(f"{path.relative_to(root).as_posix()}\0".encode())
             found.update(hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()

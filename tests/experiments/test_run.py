@@ -386,6 +386,7 @@ def test_the_hash_of_the_sources_follows_them(tmp_path, monkeypatch):
     monkeypatch.setattr(manifest, "__file__", str(tmp_path / "experiments" / "manifest.py"))
     (tmp_path / "solvers" / "a.py").write_text("x = 1")
     (tmp_path / "solvers" / "a.so").write_text("built")
+    (tmp_path / "solvers" / ".#a.py").symlink_to("somebody@somewhere")  # as editors lock a file
     before = manifest.code_sha256()
     (tmp_path / "solvers" / "a.so").write_text("built again")
     assert manifest.code_sha256() == before
