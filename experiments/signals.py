@@ -3,11 +3,10 @@
 Both unwind the stack, so that whoever holds something puts it away: workers are stopped, a checkpoint is
 written. Three things could come between, and none may. Foreign code turns the exception into one of its
 own: `received` tells. Foreign code swallows it (an `except:` around an optional import does, and so does
-whatever runs while an object is collected): the signal is sent again until the command ends, or until whoever
-caught the exception on purpose and goes on says so by `answered`. Compiled code
-does not look up: where the main thread has not heard a signal after `GRACE_S`, or another comes while it
-does not, the process ends at once. A thread sees to the last two. Files are written so that they are whole
-even then.
+whatever runs while an object is collected): the signal is sent again until the command ends, or until
+whoever caught the exception on purpose and goes on says so by `answered`. Compiled code does not look
+up: where the main thread has not heard a signal after `GRACE_S`, or another comes while it does not, the
+process ends at once. A thread sees to the last two. Files are written so that they are whole even then.
 """
 
 from __future__ import annotations

@@ -55,9 +55,6 @@ def test_a_file_that_is_missing_is_named_once(tmp_path):
         ),
         ("seed = 7", "seed = 1.5", "seed: "),
         ("deals = 10", "", "arena[1].deals: this key is missing"),
-        ("deals = 10", "deals = 0", "arena[1].deals: "),
-        ("deals = 10", 'deals = "10"', "arena[1].deals: "),
-        ('["random", "greedy"]', "[]", "arena[1].bots: "),
         ('["random", "greedy"]', '["random", "random"]', "arena[1]: bots lists 'random' twice"),
         ('["random", "greedy"]', '["random", "greedily"]', "arena[1].bots[2]: "),
         ('["random", "greedy"]', '["random", "greedy(x=1)"]', "arena[1].bots[2]: "),
@@ -68,19 +65,6 @@ def test_a_file_that_is_missing_is_named_once(tmp_path):
         ("[[arena]]", "[arena]", "arena: it must be [[arena]], in double brackets"),
         (GOOD, 'name = "empty"', "nothing to run"),
         ("seed = 7", "seed = 7\nseed = 8", "trial.toml: "),
-    ],
-)
-def test_a_wrong_key_is_named(old, new, says, tmp_path):
-    assert old in GOOD
-    with pytest.raises(ConfigError) as caught:
-        prepared(GOOD.replace(old, new), tmp_path)
-    assert says in str(caught.value)
-    assert "trial.toml" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
         (
             '"trial"',
             '"../x"',
@@ -98,11 +82,12 @@ def test_a_wrong_key_is_named(old, new, says, tmp_path):
         ("deals = 10", 'deals = 10\nsprt = { elo0 = "a" }', "arena[1].sprt.elo0: it must be a number, got 'a'"),
     ],
 )
-def test_a_wrong_value_is_refused_in_words_of_our_own(old, new, says, tmp_path):
+def test_a_wrong_key_or_value_is_named(old, new, says, tmp_path):
     assert old in GOOD
     with pytest.raises(ConfigError) as caught:
         prepared(GOOD.replace(old, new), tmp_path)
     assert says in str(caught.value)
+    assert "trial.toml" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,9 +19,9 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def printed(renderable: object, width: int = 160) -> str:
-    console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115  # closed with the process
-    console.print(renderable)
-    return console.export_text()
+    out = io.StringIO()
+    Console(width=width, file=out).print(renderable)
+    return out.getvalue()
 
 
 def test_the_board_in_the_terminal() -> None:
