@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections import defaultdict
@@ -15,7 +16,7 @@ from engine_ext.errors import ResultsError
 from experiments import arena, ratings
 from experiments.config import ArenaConfig
 from experiments.ratings import Estimate
-from experiments.sequential import SequentialTest, Watch, beats
+from experiments.sequential import SequentialTest, Watch, beats, score
 from experiments.store import Store
 
 
@@ -41,6 +42,22 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Meeting:
+    """What one bot won from another.
+
+    Attributes:
+        share: of the games that both sat in, a draw counting half; of those with several seats of one of them, the
+            mean over all pairs of their seats.
+        games: that both sat in.
+        deals: that these games belong to.
+    """
+
+    share: Estimate
+    games: int
+    deals: int
+
+
+@dataclass(frozen=True)
 class ArenaSummary:
     """An arena's results so far.
 
@@ -53,8 +70,8 @@ class ArenaSummary:
         standings: best first.
         by_wins: whether utilities only say who won. Then bots are ranked by rating, else (stakes,
             points) by mean utility.
-        cross: [n, n] what the row's bot won from the column's, mean share; nan where they did not
-            meet; rows and columns in the order of the standings.
+        cross: what the first bot of a pair won from the second, for every ordered pair that met; bots by their
+            place in the standings, from 0.
         better: [n, n] probability that the row's bot is the stronger; None where nobody met.
         seat_shares: by seat, win share of whoever sat there.
         mean_decisions: of a game.
@@ -68,7 +85,7 @@ class ArenaSummary:
     expected: int
     standings: list[Standing]
     by_wins: bool
-    cross: NDArray[np.float64]
+    cross: dict[tuple[int, int], Meeting]
     better: NDArray[np.float64] | None
     seat_shares: list[Estimate]
     mean_decisions: float
@@ -93,6 +110,10 @@ class _Result:
     utilities: tuple[float, ...]
     shares: tuple[float, ...]
 
+    def of(self, bot: int) -> list[float]:
+        """Utilities of a bot's seats."""
+        return [utility for other, utility in zip(self.bots, self.utilities, strict=True) if other == bot]
+
 
 def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) -> ArenaSummary | None:
     """The standings of one arena; None before its first game."""
@@ -114,6 +135,7 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
     deals = sorted({result.deal for result in results})
     row = {deal: i for i, deal in enumerate(deals)}
     scores = np.zeros((len(deals), n, n))
+    meetings: dict[tuple[int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
         for bot in set(result.bots):
             parts = zip(result.bots, result.shares, strict=True)
@@ -124,6 +146,8 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
             for other_seat, other in enumerate(result.bots):
                 if other != bot:
                     scores[row[result.deal], bot, other] += beats(result.utilities[seat], result.utilities[other_seat])
+        for one, other in itertools.permutations(set(result.bots), 2):
+            meetings[one, other][result.deal].append(score(result.of(one), result.of(other)))
     met = bool(scores.any())
     table = ratings.bradley_terry(scores) if met else None
     times = _thinking(played, store, config.bots)
@@ -152,9 +176,7 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
     present = [bot for bot in range(n) if utilities[bot]]
     order = sorted(range(len(present)), key=lambda i: _rank(standings[i], by_wins), reverse=True)
     index = [present[i] for i in order]
-    total = scores.sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        cross = (total / (total + total.T))[np.ix_(index, index)]
+    place = {bot: i for i, bot in enumerate(index)}
     return ArenaSummary(
         config=config,
         number=number,
@@ -163,7 +185,7 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
         expected=deals_expected * per_deal,
         standings=[standings[i] for i in order],
         by_wins=by_wins,
-        cross=cross,
+        cross={(place[one], place[other]): _meeting(won_of) for (one, other), won_of in meetings.items()},
         better=table.better[np.ix_(index, index)] if table else None,
         seat_shares=[ratings.clustered_share(list(seat.values())) for seat in by_seat],
         mean_decisions=statistics.fmean(row[3] for row in store.games() if row[0] in played),
@@ -205,6 +227,12 @@ def _share(won: dict[int, list[float]], seats: int) -> Estimate:
     found = ratings.clustered_share(list(won.values()))
     games = sum(map(len, won.values()))
     return Estimate(*(end * games / seats for end in (found.value, found.low, found.high)))
+
+
+def _meeting(won: dict[int, list[float]]) -> Meeting:
+    """What a bot won from another, from its score in each game by deal."""
+    games = list(won.values())
+    return Meeting(ratings.clustered_share(games), games=sum(map(len, games)), deals=len(games))
 
 
 def _certain(estimate: Estimate) -> Estimate:

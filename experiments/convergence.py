@@ -436,6 +436,7 @@ class Summary:
         explanation: a sentence on the measure.
         over_budget: a curve for each solver.
         over_seconds: likewise.
+        units: for each solver what its budgets count; None for a baseline.
         budgets: all that any curve has, ascending; 0 stands for the baselines' and comes last.
         table: a row for each solver, {"label", "cells"}, a cell for each of these.
         resampled: what the intervals are over, "12 positions" or "3 seeds"; empty where there are none.
@@ -452,6 +453,7 @@ class Summary:
     explanation: str
     over_budget: Sequence[Curve] = field(default_factory=list)
     over_seconds: Sequence[Curve] = field(default_factory=list)
+    units: Sequence[str | None] = field(default_factory=list)
     budgets: Sequence[int] = field(default_factory=list)
     table: Sequence[dict[str, Any]] = field(default_factory=list)
     resampled: str = ""
@@ -500,6 +502,7 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
         explanation=EXPLANATIONS[config.measure],
         over_budget=over_budget,
         over_seconds=over_seconds,
+        units=[line.unit for line in lines],
         budgets=budgets,
         table=table,
         resampled=_resampled(config.repeats, found),

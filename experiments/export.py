@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine_ext.errors import ResultsError, reason
-from experiments import files, plots
+from experiments import files, gametext, plots
 from experiments.analysis import ArenaSummary
 from experiments.plots import Plot
 from experiments.ratings import Estimate
@@ -18,8 +20,6 @@ from experiments.ratings import Estimate
 if TYPE_CHECKING:
     from experiments import convergence
     from experiments.report import Results
-
-Row = Sequence[str | int | float | Estimate | None]
 
 TEX_SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -79,31 +79,23 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
 
 
 def write_tables(results: Results, folder: Path) -> list[Path]:
-    """Write every table as CSV, in full precision, and as LaTeX for the package booktabs.
+    """Write every table as CSV, in full precision, and as LaTeX.
 
     Args:
         folder: as for `write_figures`.
 
     Returns:
-        the files: arena1.csv and .tex (a row for each bot, best first), arena1-cross (a row for each ordered pair of
-        bots that met), curve1 (a row for each solver and budget), ... In CSV an interval is two more columns, `_low`
-        and `_high`, and what is not known is empty.
+        the files: arena1.csv and .tex (of each bot, best first), arena1-cross (of each two bots that met), curve1 (of
+        each solver and budget), ... docs/experiments.md has the columns.
 
     Raises:
         ResultsError: the folder cannot be written to.
     """
     _make(folder)
-    tables: dict[str, tuple[Sequence[str], list[Row]]] = {}
-    for arena in results.arenas:
-        tables[f"arena{arena.number}"] = STANDINGS, list(_standings(arena))
-        if arena.better is not None:
-            tables[f"arena{arena.number}-cross"] = PAIRS, list(_pairs(arena))
-    for number, curve in enumerate(results.curves, 1):
-        tables[f"curve{number}"] = POINTS, list(_points(curve))
     paths = []
-    for name, (columns, rows) in tables.items():
-        for suffix, text in ((".csv", _csv(columns, rows)), (".tex", _tex(columns, rows))):
-            paths.append(folder / f"{name}{suffix}")
+    for table in _tables(results):
+        for suffix, text in ((".csv", _csv(table, results)), (".tex", _tex(table, results))):
+            paths.append(folder / f"{table.name}{suffix}")
             files.write_atomically(paths[-1], text)
     return paths
 
@@ -115,89 +107,253 @@ def _make(folder: Path) -> None:
         raise ResultsError(f"{folder} cannot be made: {reason(error)}") from error
 
 
-# ---- rows --------------------------------------------------------------------------------------
-# A column whose name ends in * holds estimates.
+# ---- tables ------------------------------------------------------------------------------------
 
-STANDINGS = ("bot", "seats", "win_share*", "mean_utility*", "elo*", "ms_per_decision")
-PAIRS = ("bot", "against", "share_won", "probability_stronger")
-POINTS = ("solver", "budget", "value*", "seconds")
+Cell = str | int | float | None
+SHARE_UNIT = "share of games, 0 to 1"
 
 
-def _standings(summary: ArenaSummary) -> Iterable[Row]:
-    for standing in summary.standings:
-        yield (
-            standing.bot,
-            standing.seats,
-            standing.share,
-            standing.utility,
-            standing.elo,
-            standing.ms_per_decision,
-        )
+@dataclass(frozen=True)
+class Row:
+    """A row of data: one measured number.
+
+    Attributes:
+        measure: what was measured.
+        unit: what a value of 1 is.
+        of: whose it is, a cell for each of the table's `of`.
+        value: the number; one without an interval has none.
+        more: a cell for each of the table's `more`.
+    """
+
+    measure: str
+    unit: str
+    of: Sequence[Cell]
+    value: Estimate
+    more: Sequence[Cell] = ()
 
 
-def _pairs(summary: ArenaSummary) -> Iterable[Row]:
+@dataclass(frozen=True)
+class Column:
+    """A column as it is typeset.
+
+    Attributes:
+        heading: in words.
+        cells: all of a kind: names, counts, numbers, or estimates, whose intervals get a column of their own.
+        code: whether its names are specs.
+        orders: whether its numbers may go through many orders of magnitude, as times and distances do.
+    """
+
+    heading: str
+    cells: Sequence[Cell | Estimate]
+    code: bool = False
+    orders: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, as data and as a page shows it.
+
+    Attributes:
+        name: of its files.
+        game: canonical text.
+        of: names of the columns of data before the value.
+        more: names of those behind it.
+        rows: of data.
+        columns: of the page.
+    """
+
+    name: str
+    game: str
+    of: Sequence[str]
+    more: Sequence[str]
+    rows: Sequence[Row]
+    columns: Sequence[Column]
+
+
+def _tables(results: Results) -> Iterator[Table]:
+    for arena in results.arenas:
+        yield _standings(arena)
+        if arena.rated:
+            yield _meetings(arena)
+    for number, curve in enumerate(results.curves, 1):
+        yield _curve(curve, number)
+
+
+def _standings(summary: ArenaSummary) -> Table:
+    counts = gametext.load(summary.config.game).utility_unit
+    rows = []
+    for each in summary.standings:
+        measured = [("win_share", SHARE_UNIT, each.share), ("mean_utility", counts, each.utility)]
+        if each.elo is not None:
+            measured.append(("elo", "points of Elo, 0 is the mean of the bots", each.elo))
+        if math.isfinite(each.ms_per_decision):
+            measured.append(("thinking_time", "milliseconds a decision", _exactly(each.ms_per_decision)))
+        rows += [Row(measure, unit, (each.bot,), value, (each.seats,)) for measure, unit, value in measured]
+    columns = [
+        Column("bot", [each.bot for each in summary.standings], code=True),
+        Column("seats", [each.seats for each in summary.standings]),
+        Column("win share", [each.share for each in summary.standings]),
+        Column(f"mean utility ({counts})", [each.utility for each in summary.standings]),
+    ]
+    if summary.rated:
+        columns.append(Column("Elo", [each.elo for each in summary.standings]))
+    columns.append(Column("ms per decision", [each.ms_per_decision for each in summary.standings], orders=True))
+    return Table(f"arena{summary.number}", summary.config.game, ("bot",), ("seats",), rows, columns)
+
+
+def _meetings(summary: ArenaSummary) -> Table:
+    """Data: a row for each ordered pair. On the page each pair stands once, the bot that stands higher first."""
     assert summary.better is not None
-    for i, row in enumerate(summary.standings):
-        for j, column in enumerate(summary.standings):
-            if i != j and math.isfinite(summary.cross[i, j]):
-                yield row.bot, column.bot, float(summary.cross[i, j]), float(summary.better[i, j])
+    names = [standing.bot for standing in summary.standings]
+    rows = {
+        (i, j): Row(
+            "share_won",
+            f"{SHARE_UNIT}, a draw half",
+            (names[i], names[j]),
+            meeting.share,
+            (meeting.games, meeting.deals, float(summary.better[i, j])),
+        )
+        for (i, j), meeting in sorted(summary.cross.items())
+    }
+    once = [row for (i, j), row in rows.items() if i < j]
+    columns = [
+        Column("bot", [row.of[0] for row in once], code=True),
+        Column("against", [row.of[1] for row in once], code=True),
+        Column("share won", [row.value for row in once]),
+        Column("games", [row.more[0] for row in once]),
+        Column("deals", [row.more[1] for row in once]),
+    ]
+    of, more = ("bot", "against"), ("games", "deals", "probability_stronger")
+    return Table(f"arena{summary.number}-cross", summary.config.game, of, more, list(rows.values()), columns)
 
 
-def _points(summary: convergence.Summary) -> Iterable[Row]:
-    for curve, timed in zip(summary.over_budget, summary.over_seconds, strict=True):
+def _curve(summary: convergence.Summary, number: int) -> Table:
+    counts = gametext.load(summary.config.game).utility_unit
+    label, _, each = summary.y_label.partition(", utility ")
+    unit = f"{counts} {each}" if each else counts
+    rows = []
+    for curve, timed, counted in zip(summary.over_budget, summary.over_seconds, summary.units, strict=True):
         for budget, seconds, value in zip(curve.x, timed.x, curve.y, strict=True):
-            yield curve.label, None if curve.level else int(budget), value, seconds
+            known = value if summary.resampled else _exactly(value.value)
+            whose = curve.label, None if curve.level else int(budget), counted
+            rows.append(Row(summary.config.measure, unit, whose, known, (seconds,)))
+    units = sorted(set(filter(None, summary.units)))
+    columns = [
+        Column("solver", [row.of[0] for row in rows], code=True),
+        Column(f"budget ({units[0]})" if len(units) == 1 else "budget", [row.of[1] for row in rows]),
+        Column(f"{label} ({unit})", [row.value for row in rows], orders=True),
+        Column("seconds", [row.more[0] for row in rows], orders=True),
+    ]
+    if len(units) > 1:
+        columns.insert(2, Column("counted in", [row.of[2] for row in rows]))
+    of = "solver", "budget", "budget_unit"
+    return Table(f"curve{number}", summary.config.game, of, ("seconds",), rows, columns)
 
 
-# ---- formats -----------------------------------------------------------------------------------
+def _exactly(value: float) -> Estimate:
+    """A number without an interval."""
+    return Estimate(value, -math.inf, math.inf)
 
 
-def _csv(columns: Sequence[str], rows: Iterable[Row]) -> str:
+# ---- CSV ---------------------------------------------------------------------------------------
+
+
+def _csv(table: Table, results: Results) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        name
-        for column in columns
-        for name in ((column[:-1], f"{column[:-1]}_low", f"{column[:-1]}_high") if column[-1] == "*" else (column,))
-    )
-    for row in rows:
-        cells: list[str] = []
-        for column, cell in zip(columns, row, strict=True):
-            if isinstance(cell, Estimate):
-                cells += map(_plain, (cell.value, cell.low, cell.high))
-            else:
-                cells += [_plain(cell)] * (3 if column[-1] == "*" else 1)
-        writer.writerow(cells)
+    value = "value", "value_low", "value_high"
+    writer.writerow(("experiment", "seed", "game", "measure", "unit", *table.of, *value, *table.more))
+    for row in table.rows:
+        known = row.value.value, row.value.low, row.value.high
+        where = results.config.name, results.config.seed, table.game
+        writer.writerow(map(_plain, (*where, row.measure, row.unit, *row.of, *known, *row.more)))
     return out.getvalue()
 
 
-def _plain(cell: str | float | None) -> str:
+def _plain(cell: Cell) -> str:
     if cell is None or (isinstance(cell, float) and not math.isfinite(cell)):
         return ""
     return repr(float(cell)) if isinstance(cell, float) else str(cell)  # numpy's own repr names its type
 
 
-def _tex(columns: Sequence[str], rows: Iterable[Row]) -> str:
-    aligned = "".join("l" if column in ("bot", "against", "solver") else "r" for column in columns)
-    lines = [rf"\begin{{tabular}}{{{aligned}}}", r"\toprule"]
-    lines += [" & ".join(column.rstrip("*").replace("_", " ") for column in columns) + r" \\", r"\midrule"]
-    lines += [" & ".join(map(_tex_cell, row)) + r" \\" for row in rows]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+# ---- LaTeX -------------------------------------------------------------------------------------
+# Numbers of a column have the same decimals and stand flush right, so that their points stand below each other. The
+# lines are those of the package booktabs where a document loads it, else LaTeX's own.
+
+SIGNIFICANT = 4  # digits of a number without an interval
+OF_INTERVAL = 2  # digits of half an interval, which say how many decimals a number has
+ORDERS, SMALL = 2, 1e-3  # more orders of magnitude than that, or less than that, and powers of ten are written
+LINES = r"\begingroup\providecommand\toprule{\hline}\providecommand\midrule{\hline}\providecommand\bottomrule{\hline}%"
 
 
-def _tex_cell(cell: str | float | Estimate | None) -> str:
-    if isinstance(cell, str):
-        return rf"\texttt{{{''.join(TEX_SPECIAL.get(character, character) for character in cell)}}}"
+def _tex(table: Table, results: Results) -> str:
+    spec, headings, columns = "", [], []
+    for column in table.columns:
+        cells = [cell for cell in column.cells if cell is not None]
+        names = any(isinstance(cell, str) for cell in cells)
+        headings.append(_escaped(column.heading))
+        columns.append(_names(column) if names else _numbers(column))
+        spec += "l" if names else "r"
+        if any(isinstance(cell, Estimate) and _has_interval(cell) for cell in cells):
+            headings.append(r"95\,\% interval")
+            columns.append(_numbers(column, interval=True))
+            spec += "r"
+    lines = [f"% {table.name} of {results.config.name}, seed {results.config.seed}: {table.game}", LINES]
+    lines += [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", " & ".join(headings) + r" \\", r"\midrule"]
+    lines += [" & ".join(cells) + r" \\" for cells in zip(*columns, strict=True)]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}%", r"\endgroup", ""])
+
+
+def _escaped(text: str) -> str:
+    return "".join(TEX_SPECIAL.get(character, character) for character in text)
+
+
+def _names(column: Column) -> list[str]:
+    form = r"\texttt{%s}" if column.code else "%s"
+    return ["--" if cell is None else form % _escaped(str(cell)) for cell in column.cells]
+
+
+def _numbers(column: Column, *, interval: bool = False) -> list[str]:
+    """The numbers of a column, or their intervals, all with the same decimals."""
+    sizes = [abs(_number(cell)) for cell in column.cells]
+    sizes = [size for size in sizes if math.isfinite(size) and size > 0]
+    powers = column.orders and bool(sizes) and (max(sizes) >= 10**ORDERS * min(sizes) or min(sizes) < SMALL)
+    decimals = SIGNIFICANT - 1 if powers else _decimals(column, sizes)
+    typeset = []
+    for cell in column.cells:
+        value = _number(cell)
+        if not math.isfinite(value) or (interval and not (isinstance(cell, Estimate) and _has_interval(cell))):
+            typeset.append("--")
+            continue
+        power = int(f"{value:.{decimals}e}".partition("e")[2]) if powers and value else 0
+        ends = [cell.low, cell.high] if interval and isinstance(cell, Estimate) else [value]
+        shown = ", ".join(_fixed(end / 10.0**power, 0 if isinstance(cell, int) else decimals) for end in ends)
+        shown = f"[{shown}]" if interval else shown
+        typeset.append(rf"${shown}\cdot 10^{{{power}}}$" if power else f"${shown}$")
+    return typeset
+
+
+def _number(cell: Cell | Estimate) -> float:
+    """The number in a cell; nan in an empty one."""
     if isinstance(cell, Estimate):
-        if not math.isfinite(cell.low) or cell.low == cell.high:
-            return _tex_cell(cell.value)
-        return f"${_digits(cell.value)}\\;[{_digits(cell.low)}, {_digits(cell.high)}]$"
-    if cell is None or not math.isfinite(cell):
-        return "--"
-    return f"${cell if isinstance(cell, int) else _digits(cell)}$"
+        return cell.value
+    return float(cell) if isinstance(cell, (int, float)) else math.nan
 
 
-def _digits(value: float) -> str:
-    """Four significant digits, with powers of ten as people write them."""
-    mantissa, _, exponent = f"{value:.4g}".partition("e")
-    return rf"{mantissa}\cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+def _fixed(value: float, decimals: int) -> str:
+    """With so many decimals, and never as -0."""
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
+def _decimals(column: Column, sizes: Sequence[float]) -> int:
+    """Decimals that all numbers of a column get: as many as the usual interval gives a meaning to; of a column that
+    goes through orders of magnitude, as many as its smallest number needs."""
+    halves = [(cell.high - cell.low) / 2 for cell in column.cells if isinstance(cell, Estimate) and _has_interval(cell)]
+    if halves and not column.orders:
+        return max(0, OF_INTERVAL - 1 - math.floor(math.log10(statistics.median(halves))))
+    wanted = (min if column.orders else max)(sizes, default=1.0)
+    return max(0, SIGNIFICANT - 1 - column.orders - math.floor(math.log10(wanted)))
+
+
+def _has_interval(estimate: Estimate) -> bool:
+    return math.isfinite(estimate.low) and math.isfinite(estimate.high) and estimate.low < estimate.high

@@ -12,6 +12,7 @@ import contextlib
 import difflib
 import functools
 import importlib
+import math
 import os
 import re
 import sys
@@ -57,6 +58,15 @@ class Game:
         """What makes the game the game it is; equal for equal games, however they are spelled."""
         return self.text if self.rules is None else identity(self.rules)
 
+    @property
+    def utility_unit(self) -> str:
+        """What a utility of 1 is, in words, for the heading of a column."""
+        if self.rules is None or self.spec is None:
+            return "utility"
+        if only_wins(self.rules):
+            return f"win 1, loss {self.rules.min_utility():.3g}"
+        return self.spec.unit(self.rules)[1]
+
     def openspiel(self) -> pyspiel.Game:
         """The game as a `pyspiel.Game`.
 
@@ -69,6 +79,12 @@ class Game:
 def identity(rules: Rules) -> object:
     """Name, every parameter, start and data of some rules of ours."""
     return rules.name, rules.parameters, rules.start_dict, rules.digest
+
+
+def only_wins(rules: Rules) -> bool:
+    """Whether utilities say who has won and no more: w winners among n get (n/w - 1)/(n - 1), the others -1/(n - 1)."""
+    n = rules.num_players()
+    return n > 1 and rules.zero_sum and rules.max_utility() == 1 and math.isclose(rules.min_utility(), -1 / (n - 1))
 
 
 def split(text: str) -> tuple[str, dict[str, str]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
@@ -127,22 +128,27 @@ def forest(names: Sequence[str], estimates: Sequence[Estimate], label: str, zero
 
 
 def cross_table(summary: ArenaSummary) -> Plot:
-    """What each bot won from each other, as a coloured table."""
+    """What each bot won from each other with its interval, as a coloured table."""
     names = [standing.bot for standing in summary.standings]
     n = len(names)
+    shares = np.full((n, n), np.nan)
+    for pair, found in summary.cross.items():
+        shares[pair] = found.share.value
     with mpl.rc_context(STYLE | {"axes.grid": False}):
         widest = max(map(len, names))
-        figure = Figure(figsize=(min(11.0, 1.2 + 0.075 * widest + 0.92 * n), 0.8 + 0.46 * n), layout="constrained")
+        figure = Figure(figsize=(min(11.0, 1.2 + 0.075 * widest + 1.02 * n), 0.8 + 0.54 * n), layout="constrained")
         axes = figure.subplots()
-        axes.imshow(summary.cross, cmap=DIVERGING, vmin=0, vmax=1, aspect="auto")
+        axes.imshow(shares, cmap=DIVERGING, vmin=0, vmax=1, aspect="auto")
         for i in range(n):
             for j in range(n):
-                value = summary.cross[i, j]
-                if i == j or not math.isfinite(value):
-                    text, colour = "–", SOFT
-                else:
-                    text, colour = f"{100 * value:.1f} %", "white" if abs(value - 0.5) > 0.3 else INK
-                axes.text(j, i, text, ha="center", va="center", color=colour)
+                meeting = summary.cross.get((i, j))
+                if meeting is None:
+                    axes.text(j, i, "–", ha="center", va="center", color=SOFT)
+                    continue
+                value, low, high = (100 * x for x in (meeting.share.value, meeting.share.low, meeting.share.high))
+                colour = "white" if abs(value - 50) > 30 else INK
+                axes.text(j, i - 0.03, f"{value:.1f} %", ha="center", va="bottom", color=colour)
+                axes.text(j, i + 0.07, f"{low:.1f} to {high:.1f}", ha="center", va="top", color=colour, fontsize=6.5)
         axes.set_xticks(range(n), [_short(name) for name in names])
         axes.set_yticks(range(n), names)
         axes.xaxis.tick_top()

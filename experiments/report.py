@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -158,8 +158,18 @@ def _arena_part(summary: ArenaSummary) -> dict[str, Any]:
         "title": summary.config.title or heading(summary.config.game),
         "caption": rated if summary.by_wins else "Mean utility of each bot on the same deals.",
         "plots": _inline(export.arena_plots(summary)),
+        "meetings": list(_meetings(summary)),
         "verdict": test_text(summary).replace("-", "−") if summary.test is not None else None,
     }
+
+
+def _meetings(summary: ArenaSummary) -> Iterator[dict[str, Any]]:
+    """Each two bots that met, the one that stands higher first."""
+    for (i, j), meeting in sorted(summary.cross.items()):
+        if i < j and summary.better is not None:
+            bot, against = summary.standings[i].bot, summary.standings[j].bot
+            stronger = _probability(float(summary.better[i, j]))
+            yield {"bot": bot, "against": against, "m": meeting, "stronger": stronger}
 
 
 def _curve_part(summary: convergence.Summary) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from engine_ext.errors import IllegalActionError, ParameterError
 from engine_ext.position import Position
-from experiments import ladder, players
+from experiments import gametext, ladder, players
 from experiments.chance import KeyedChance
 from experiments.gametext import Game
 from experiments.players import Player
@@ -201,11 +201,9 @@ class Session:
     def win_chance(self, utility: float, seat: int | None = None) -> float | None:
         """The chance of winning behind a mean utility; None where utilities are not only about
         winning. A shared win counts as its share."""
+        if not gametext.only_wins(self.rules):
+            return None
         n = self.rules.num_players()
-        if n < 2 or not self.rules.zero_sum or self.rules.max_utility() != 1:
-            return None
-        if not math.isclose(self.rules.min_utility(), -1 / (n - 1)):
-            return None
         return min(1.0, max(0.0, (utility * (n - 1) + 1) / n))
 
     def amount(self, utility: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import json
 import os
 import re
@@ -17,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engine_ext.errors import ResultsError, UnsuitableGameError
-from experiments import arena, executors, export, ladder, manifest, report, run
+from experiments import arena, executors, ladder, manifest, report, run
 from experiments.store import Store, dump
 from tests.experiments.command import command_line, quandary, start
 
@@ -528,61 +527,6 @@ def test_every_plot_can_stand_in_a_file_of_its_own(finished, tmp_path, capsys):
     assert first["arena1.pdf"].startswith(b"%PDF-")
     assert command_line(capsys, "report", finished, "--figures", figures)[0] == 0
     assert {path.name: path.read_bytes() for path in figures.iterdir()} == first
-
-
-def test_tables_as_files_say_what_the_rows_say(finished, tmp_path, capsys):
-    """Means in the CSV file against the database's own arithmetic, and every row once more in the LaTeX file."""
-    tables = tmp_path / "tables"
-    assert command_line(capsys, "report", finished, "--tables", tables)[0] == 0
-    assert sorted(path.name for path in tables.glob("*.csv")) == [
-        "arena1-cross.csv",
-        "arena1.csv",
-        "arena2-cross.csv",
-        "arena2.csv",
-    ]
-    with sqlite3.connect(finished / "results.sqlite") as store, (tables / "arena1.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-        means = store.execute(
-            "SELECT bot, COUNT(*), AVG(utility) FROM seats WHERE job_key LIKE 'arena1/%' GROUP BY bot"
-        ).fetchall()
-    assert {(row["bot"], int(row["seats"])) for row in rows} == {(bot, seats) for bot, seats, _ in means}
-    for bot, _, utility in means:
-        row = next(row for row in rows if row["bot"] == bot)
-        assert float(row["mean_utility"]) == pytest.approx(utility)
-        assert float(row["win_share_low"]) <= float(row["win_share"]) <= float(row["win_share_high"])
-    typeset = (tables / "arena1.tex").read_text().splitlines()
-    assert sum(line.startswith(r"\texttt{") for line in typeset) == len(rows)
-    assert all(line.count("&") == 5 for line in typeset if line.endswith(r"\\"))
-
-
-def test_curves_as_tables_have_a_row_for_each_point(tmp_path, capsys):
-    config = tmp_path / "curve.toml"
-    config.write_text(
-        'name = "curve"\n[[convergence]]\ngame = "kuhn_poker"\nmeasure = "exploitability"\n'
-        'solvers = ["cfr", "cfr+"]\nbudgets = [1, 10]\nbaselines = ["sequence_form"]\n'
-    )
-    run.run(config, tmp_path / "r", workers=1)
-    assert command_line(capsys, "report", tmp_path / "r", "--tables", tmp_path / "tables")[0] == 0
-    with (tmp_path / "tables" / "curve1.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["solver"].split("(")[0], row["budget"]) for row in rows] == [
-        ("cfr", "1"),
-        ("cfr", "10"),
-        ("cfr+", "1"),
-        ("cfr+", "10"),
-        ("sequence_form", ""),
-    ]
-    # Uniform play loses 11/24 a game to the best replies; ten alternating iterations: OpenSpiel's solvers.
-    assert float(rows[0]["value"]) == pytest.approx(11 / 24)
-    assert float(rows[1]["value"]) == pytest.approx(6.870e-2, rel=1e-3)
-    assert float(rows[3]["value"]) == pytest.approx(3.269e-2, rel=1e-3)
-    assert float(rows[4]["value"]) == pytest.approx(0, abs=1e-9)
-
-
-def test_specs_are_text_in_latex():
-    assert export._tex(("bot", "seats"), [("a_b{50%}^\\", 3)]).splitlines()[4] == (
-        r"\texttt{a\_b\{50\%\}\textasciicircum{}\textbackslash{}} & $3$ \\"
-    )
 
 
 def test_titles_are_printed_as_they_are_written(tmp_path, capsys):
