@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import games
 from engine_ext.errors import TooLargeError, UnsuitableGameError
-from solvers import state_table, value_iteration
+from solvers import pace, state_table, value_iteration
 from solvers.contract import Limit
 from solvers.expectimax import ExpectimaxSearcher
 from solvers.specs import make_searcher
@@ -33,7 +33,7 @@ def test_small_pig_against_the_reference(goal):
     values = exact.value_iteration(rules.initial_position())
     searcher = ValueIterationSearcher(tolerance=1e-12)
     searcher.search(rules.initial_position())
-    assert searcher.graph.n_states == len(values)
+    assert searcher.solution.n_states == len(values)
     for position, value in values.items():
         result = searcher.search(position)
         assert result.values == pytest.approx((value, -value), abs=1e-9)
@@ -49,7 +49,7 @@ def test_trees_are_solved_in_one_sweep(seed, levels, n_players):
     start = random_tree(seed, levels=levels, branching=(2, 3), n_players=n_players, cut=0.1).initial_position()
     searcher = ValueIterationSearcher()
     assert searcher.search(start).values == pytest.approx(exact.expectimax(start), abs=1e-12)
-    assert searcher.graph.sweeps == 1
+    assert searcher.solution.sweeps == 1
 
 
 def test_agrees_with_expectimax():
@@ -155,7 +155,8 @@ def test_time_ends_it_with_bounds_that_hold(step_s, monkeypatch):
     """A second, on machines that differ in how often they look at the clock meanwhile: those that see little of the
     game do not even know its states. Nothing of a run that was cut short is kept for the next."""
     clock = SlowClock(step_s)
-    monkeypatch.setattr(value_iteration, "time", clock)
+    for module in (pace, value_iteration):
+        monkeypatch.setattr(module, "time", clock)
     start = PIG.initial_position()
     searcher = ValueIterationSearcher(seconds=1.0)
     result = searcher.search(start)
@@ -167,7 +168,7 @@ def test_time_ends_it_with_bounds_that_hold(step_s, monkeypatch):
         assert result.error_bound > 0
         assert not result.reproducible
         assert result.action in start.legal_actions()
-        assert searcher.graph is None
+        assert searcher.solution is None
     assert searcher.search(start, limit=Limit(seconds=1e6)).exact
 
 
@@ -180,7 +181,7 @@ def test_a_limit_in_nodes_leaves_bounds_that_hold_for_every_seat(n_players, shar
     true = exact.expectimax(start)
     states = ValueIterationSearcher()
     states.search(start)
-    n_states = states.graph.n_states
+    n_states = states.solution.n_states
     cut = ValueIterationSearcher().search(start, limit=Limit(nodes=n_states + 1))
     for result in (ValueIterationSearcher().search(start, limit=Limit(nodes=int(share * n_states))), cut):
         assert holds(result, true)

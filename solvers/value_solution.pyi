@@ -1,18 +1,16 @@
-from collections.abc import Mapping
-from typing import Any
+from engine_ext.position import Position
 
-from engine_ext.position import Position, Rules
-from solvers.contract import Limit, Parameter, SearchResult, SolverSpec
-
-PARAMETERS: Mapping[str, Parameter]
-SOLVERS: tuple[SolverSpec, ...]
-
-class Graph:
-    sweeps: int
-    change: float
-    updates: int
+class Solution:
     stage: str
     whole: bool
+    @property
+    def sweeps(self) -> int: ...
+    @property
+    def change(self) -> float: ...
+    @property
+    def updates(self) -> int: ...
+    @property
+    def most_states(self) -> float: ...
     def __init__(
         self, position: Position, max_bytes: int, seconds: float | None = None, nodes: int | None = None
     ) -> None: ...
@@ -30,15 +28,3 @@ class Graph:
     def value_of(self, number: int) -> tuple[float, ...]: ...
     def steps_of(self, number: int) -> list[tuple[int, float, int]]: ...
     def turn_of(self, number: int) -> int: ...
-
-class ValueIterationSearcher:
-    parameters: dict[str, Any]
-    graph: Graph | None
-    limit: Limit | None
-    @property
-    def status(self) -> str: ...
-    def __init__(self, **parameters: Any) -> None: ...
-    def reset(self) -> None: ...
-    def search(self, position: Position, *, seed: int = 0, limit: Limit | None = None) -> SearchResult: ...
-
-def check(rules: Rules, parameters: Mapping[str, Any]) -> None: ...
