@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Files that are either whole or not there, and such as come to an end."""
 
 from __future__ import annotations
 
@@ -33,10 +33,7 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
         OSError: the folder or the file cannot be written to, or `path` is no ordinary file.
     """
     target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if target.exists() and not target.is_file():
-        raise OSError(errno.EINVAL, "Not an ordinary file", str(path))
+    _require_ordinary(target)
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     _remove_left_over(target)
@@ -53,6 +50,23 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
             os.unlink(beside)
         raise
     _sync_folder(target.parent)
+
+
+def read_file(path: str | Path) -> bytes:
+    """The content of a file.
+
+    Raises:
+        OSError: it cannot be read, or is no ordinary file: devices and pipes may have no end.
+    """
+    _require_ordinary(Path(path))
+    return Path(path).read_bytes()
+
+
+def _require_ordinary(path: Path) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "Not an ordinary file", str(path))
 
 
 def _begun(target: Path) -> tuple[Path, int]:

@@ -18,6 +18,7 @@ from engine_ext.position import Rules
 from experiments import gametext, players
 from experiments.chance import KeyedChance
 from experiments.config import ArenaConfig
+from experiments.inputs import HERE, Inputs
 from experiments.players import Player
 from experiments.seeds import keyed_seed
 from experiments.store import Rows
@@ -108,12 +109,14 @@ class ArenaTask:
         bots: canonical specs.
         seed: of the experiment.
         jobs: the games.
+        inputs: where the files are that bots name.
     """
 
     game: str
     bots: tuple[str, ...]
     seed: int
     jobs: tuple[Job, ...]
+    inputs: Inputs = HERE
 
     def run(self) -> Rows:
         """Play the games."""
@@ -121,7 +124,7 @@ class ArenaTask:
         assert game.rules is not None
         rows = Rows()
         for job in self.jobs:
-            seats = [players.cached(self.bots[bot], self.game) for bot in job.bots]
+            seats = [players.cached(self.bots[bot], self.game, self.inputs) for bot in job.bots]
             seed = keyed_seed(self.seed, "deal", self.game, job.deal)
             lineup = job.key.split("/", 1)[1]
             bot_seeds = [keyed_seed(self.seed, "bot", self.game, lineup, seat) for seat in range(len(seats))]
@@ -161,18 +164,20 @@ def tasks(
     done: set[str],
     workers: int,
     enough: Callable[[], bool] = lambda: False,
+    inputs: Inputs = HERE,
 ) -> Iterator[ArenaTask]:
     """The arena's unfinished games, in handfuls small enough to keep all workers busy.
 
     Args:
         enough: asked before each handful; no more come once it says so.
+        inputs: where the files are that bots name.
     """
     size = max(1, min(32, config.deals * games_per_deal(len(config.bots), n_players) // (16 * workers)))
     if config.sprt is not None:  # what is being played when the test ends was played in vain
         size = min(size, 4)
     left = (job for job in jobs(config, number, n_players) if job.key not in done)
     while not enough() and (handful := tuple(itertools.islice(left, size))):
-        yield ArenaTask(config.game, tuple(config.bots), seed, handful)
+        yield ArenaTask(config.game, tuple(config.bots), seed, handful, inputs)
 
 
 def play_game(rules: Rules, seats: Sequence[Player], seed: int, bot_seeds: Sequence[int]) -> GameRecord:

@@ -14,6 +14,7 @@ from typing import Any
 
 from engine_ext.errors import SavedStateError, SpecError
 from experiments import signals
+from solvers import saved_policies
 from solvers.budget import OVERTIME
 from solvers.specs import Spec
 
@@ -33,6 +34,8 @@ def check(spec: Spec, path: Path) -> None:
             f"{spec.name} searches from a position and keeps no checkpoint; solvers of policies do, such as cfr+ and "
             "mccfr_os"
         )
+    if spec.name == saved_policies.NAME:
+        raise SpecError(f"{spec.name} is found already and keeps no checkpoint")
     _require_writable(path, "a checkpoint")
 
 

@@ -28,6 +28,7 @@ from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
 from experiments import gametext, ladder, ratings, solve, tryout
 from experiments.config import ConvergenceConfig
+from experiments.inputs import HERE, Inputs
 from experiments.plots import Curve
 from experiments.ratings import Estimate
 from experiments.seeds import keyed_seed
@@ -60,11 +61,12 @@ EXPLANATIONS = {
 # ---- checking --------------------------------------------------------------------------------
 
 
-def check(config: ConvergenceConfig, where: str) -> ConvergenceConfig:
+def check(config: ConvergenceConfig, where: str, inputs: Inputs = HERE) -> ConvergenceConfig:
     """The same part with game and solvers in canonical text.
 
     Args:
         where: file and place, for messages.
+        inputs: where the files are that solvers name.
 
     Raises:
         ConfigError: naming the key: an unknown game or solver, one that does not fit the measure,
@@ -85,11 +87,11 @@ def check(config: ConvergenceConfig, where: str) -> ConvergenceConfig:
         raise ConfigError(f"{where}.unit: the budgets of measure 'exploitability' are iterations; leave the unit out")
     if config.measure != "regret" and config.positions != defaults["positions"]:
         raise ConfigError(f"{where}.positions: measure {config.measure!r} has none, only 'regret' has; leave it out")
-    lines = _lines(config)
+    lines = lines_of(config)
     texts: list[str] = []
     for place, line in zip(_places(config), lines, strict=True):
         try:
-            texts.append(_check_solver(config, game, line))
+            texts.append(_check_solver(config, game, line, inputs))
         except QuandaryError as error:
             raise ConfigError(f"{where}.{place}: {error}") from error
     solvers = [
@@ -106,7 +108,7 @@ def check(config: ConvergenceConfig, where: str) -> ConvergenceConfig:
 
 
 @dataclass(frozen=True)
-class _Line:
+class Line:
     """What becomes one curve, or one level of a baseline.
 
     Attributes:
@@ -122,16 +124,21 @@ class _Line:
     label: str
 
 
-def _lines(config: ConvergenceConfig) -> list[_Line]:
+def specs_of(config: ConvergenceConfig) -> list[Spec]:
+    """The solvers and baselines of a part in canonical text."""
+    return [specs.parse_spec(line.solver) for line in lines_of(config)]
+
+
+def lines_of(config: ConvergenceConfig) -> list[Line]:
     """All curves of a part, then its baselines."""
     unit = "iterations" if config.measure == "exploitability" else config.unit
     found = []
     for each in config.solvers:
         if isinstance(each, str):
-            found.append(_Line(each, unit, config.budgets, each))
+            found.append(Line(each, unit, config.budgets, each))
         else:
-            found.append(_Line(each.solver, each.unit or unit, each.budgets, str(each)))
-    return found + [_Line(each, None, [0], each) for each in config.baselines]
+            found.append(Line(each.solver, each.unit or unit, each.budgets, str(each)))
+    return found + [Line(each, None, [0], each) for each in config.baselines]
 
 
 def _places(config: ConvergenceConfig) -> list[str]:
@@ -141,7 +148,7 @@ def _places(config: ConvergenceConfig) -> list[str]:
     ]
 
 
-def _check_solver(config: ConvergenceConfig, game: gametext.Game, line: _Line) -> str:
+def _check_solver(config: ConvergenceConfig, game: gametext.Game, line: Line, inputs: Inputs) -> str:
     ladder.register()
     declared = extraction.declared_rules(solve.source_of(game))
     spec = specs.parse_spec(line.solver, declared)
@@ -161,7 +168,7 @@ def _check_solver(config: ConvergenceConfig, game: gametext.Game, line: _Line) -
             if key in spec.given:
                 raise ConfigError(f"{spec.name}: {key} is what the budgets set; leave it out")
     budgeted = [with_budget(str(spec), line.unit, budget) for budget in line.budgets]
-    spec.solver.require(declared, spec.parameters)
+    spec.solver.require(declared, inputs.located(spec).parameters)
     if not offline:
         rules = game.rules if config.measure == "regret" else _tree_rules(game.text)
         searcher = specs.make_searcher(budgeted[0], rules)
@@ -170,16 +177,18 @@ def _check_solver(config: ConvergenceConfig, game: gametext.Game, line: _Line) -
     return str(spec)
 
 
-def try_out(config: ConvergenceConfig, seed: int, where: str) -> None:
+def try_out(config: ConvergenceConfig, seed: int, where: str, inputs: Inputs = HERE) -> None:
     """Begin what the part needs, for some seconds at most: the exact values or the tree, and every solver.
 
     Args:
         config: in canonical text.
         seed: of the experiment.
         where: file and place, for messages.
+        inputs: where the files are that solvers name.
 
     Raises:
-        ConfigError: naming the key: the game is too large to be solved exactly, or refuses a solver.
+        ConfigError: naming the key: the game is too large to be solved exactly, or refuses a solver; a file is of
+            another game.
     """
     whole = (
         functools.partial(exact_cases, config.game, config.positions, seed)
@@ -190,11 +199,13 @@ def try_out(config: ConvergenceConfig, seed: int, where: str) -> None:
         ready = tryout.begin(whole, tryout.WHOLE_S)
     except QuandaryError as error:
         raise ConfigError(f"{where}.game: {config.measure} is measured exactly, and {error}") from error
-    if config.measure != "regret" and not ready:
-        return
-    for place, line in zip(_places(config), _lines(config), strict=True):
-        spec = with_budget(line.solver, line.unit, line.budgets[0])
+    for place, line in zip(_places(config), lines_of(config), strict=True):
+        spec = inputs.located(with_budget(line.solver, line.unit, line.budgets[0]))
         try:
+            if spec.files():  # of which game a policy is shows when the whole tree is there
+                solve.make_offline(spec, _tree_rules(config.game).tree, 0)
+            if config.measure != "regret" and not ready:
+                continue
             if config.measure == "exploitability":
                 make = functools.partial(solve.make_offline, spec, _tree_rules(config.game).tree, 0)
                 tryout.begin(make, tryout.SEARCH_S)
@@ -248,7 +259,7 @@ class Point:
 
 def points(config: ConvergenceConfig, number: int) -> Iterator[Point]:
     """All points of a part, solver by solver."""
-    for i, line in enumerate(_lines(config)):
+    for i, line in enumerate(lines_of(config)):
         for repeat in range(config.repeats):
             for budget in line.budgets:
                 yield Point(f"{prefix(number)}{line.label}/{repeat:04d}/{budget:012d}", i, budget, repeat)
@@ -261,7 +272,7 @@ def prefix(number: int) -> str:
 
 def points_total(config: ConvergenceConfig) -> int:
     """Points of a part in all."""
-    return config.repeats * sum(len(line.budgets) for line in _lines(config))
+    return config.repeats * sum(len(line.budgets) for line in lines_of(config))
 
 
 @dataclass(frozen=True)
@@ -272,11 +283,13 @@ class CurveTask:
         config: the part, in canonical text.
         seed: of the experiment.
         points: ascending by budget.
+        inputs: where the files are that solvers name.
     """
 
     config: ConvergenceConfig
     seed: int
     points: tuple[Point, ...]
+    inputs: Inputs = HERE
 
     def run(self) -> Rows:
         """Measure the points."""
@@ -285,7 +298,9 @@ class CurveTask:
 
     def _seed(self, point: Point) -> int:
         """One seed for all budgets of a curve, so that a curve is one run getting longer."""
-        return keyed_seed(self.seed, "curve", self.config.game, _lines(self.config)[point.solver].solver, point.repeat)
+        return keyed_seed(
+            self.seed, "curve", self.config.game, lines_of(self.config)[point.solver].solver, point.repeat
+        )
 
     def _exploitability(self) -> Rows:
         rows = Rows()
@@ -337,8 +352,8 @@ class CurveTask:
         return rows
 
     def _spec(self, point: Point) -> Spec:
-        line = _lines(self.config)[point.solver]
-        return with_budget(line.solver, line.unit, point.budget)
+        line = lines_of(self.config)[point.solver]
+        return self.inputs.located(with_budget(line.solver, line.unit, point.budget))
 
 
 def _unrounded(distance: float) -> float:
@@ -346,7 +361,9 @@ def _unrounded(distance: float) -> float:
     return float(distance) if not distance <= _ROUNDING else 0.0
 
 
-def tasks(config: ConvergenceConfig, number: int, seed: int, done: set[str]) -> Iterator[CurveTask]:
+def tasks(
+    config: ConvergenceConfig, number: int, seed: int, done: set[str], inputs: Inputs = HERE
+) -> Iterator[CurveTask]:
     """The part's unfinished points, cheap budgets first."""
     left = [point for point in points(config, number) if point.key not in done]
     if config.measure == "exploitability":
@@ -354,10 +371,10 @@ def tasks(config: ConvergenceConfig, number: int, seed: int, done: set[str]) -> 
         for point in left:
             curves[point.solver, point.repeat].append(point)
         for curve in curves.values():
-            yield CurveTask(config, seed, tuple(curve))
+            yield CurveTask(config, seed, tuple(curve), inputs)
         return
     for point in sorted(left, key=lambda each: (each.budget, each.solver, each.repeat)):
-        yield CurveTask(config, seed, (point,))
+        yield CurveTask(config, seed, (point,), inputs)
 
 
 @functools.lru_cache(maxsize=4)
@@ -474,7 +491,7 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
     for point in points(config, number):
         if point.key in values:
             grouped[point.solver, point.budget].append(point.key)
-    lines = _lines(config)
+    lines = lines_of(config)
     budgets = sorted({budget for line in lines for budget in line.budgets}, key=lambda budget: (budget == 0, budget))
     over_budget, over_seconds, table = [], [], []
     found = max(map(len, values.values()))

@@ -168,9 +168,13 @@ def load(text: str, *, own_only: bool = False) -> Game:
         spec = None
     if spec is not None and (own_only or not _means_openspiel(name, spec, raw)):
         return _load_own(spec, raw)
+    kinds = _openspiel_games()
+    if own_only and name in kinds:
+        kin = [own for own in _own_names() if own in name.split("_")]
+        hint = f"did you mean {kin[0]}?" if kin else f"there are: {', '.join(games.SPECS)}"
+        raise ParameterError(f"{name} is a game of OpenSpiel's own, and here it must be one of ours; {hint}")
     if own_only:
         raise ParameterError(_unknown(name, [*_own_names()], f"there are: {', '.join(games.SPECS)}"))
-    kinds = _openspiel_games()
     if name not in kinds:
         close = [*_own_names(), *kinds]
         raise ParameterError(

@@ -122,18 +122,25 @@ def _scenario_help(key: str, game: Game) -> str:
 
 def print_bots(console: Console) -> None:
     """All bots and solvers, a line each."""
-    kinds = {name: solver.kind for name, solver in specs.solver_specs().items()}
     ladder.register()
     table = _table("name", "kind", "")
     for name, summary in specs.names().items():
-        table.add_row(
-            name, {"searcher": "searcher", "policy": "policy solver"}.get(kinds.get(name, ""), "alias"), summary
-        )
+        table.add_row(name, _kind(name), summary)
     console.print(table)
     console.print(
         "`quandary bots NAME` shows parameters. A spec is a name with parameters: mcts(simulations=2000,c=1.4)",
         markup=False,
     )
+
+
+def _kind(name: str) -> str:
+    """What a name of a spec stands for."""
+    solver = specs.solver_specs().get(name)
+    if solver is None:
+        return "alias"
+    if solver.files:
+        return "file"
+    return "policy solver" if solver.kind == "policy" else "searcher"
 
 
 def print_bot(text: str, console: Console) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
 from experiments import gametext, ladder, solve, tryout
+from experiments.inputs import HERE, Inputs
 from solvers import specs
 from solvers.best_response import expected_values
 from solvers.contract import ActionStats, Limit, Searcher, SearchResult
@@ -130,20 +131,22 @@ def canonical(spec: str, rules: Rules) -> str:
     return str(specs.parse_spec(spec, rules))
 
 
-def make(spec: str, rules: Rules, *, every_action: bool = False) -> Player:
+def make(spec: str, rules: Rules, *, every_action: bool = False, inputs: Inputs = HERE) -> Player:
     """The player that a spec describes. A policy solver solves the whole game first.
 
     Args:
         spec: its text.
         rules: the game it will play.
         every_action: a searcher that can look at every action of its root does so, named as before.
+        inputs: where the files are that it names.
 
     Raises:
+        SavedStateError: a file is missing, damaged, of another game, or not as it was.
         SpecError: not a spec, or an unknown name or parameter.
         UnsuitableGameError: a property of the game rules it out.
         TooLargeError: a policy solver, and the game's tree would not fit.
     """
-    checked = specs.parse_spec(spec, rules)
+    checked = inputs.located(specs.parse_spec(spec, rules))
     if checked.solver.kind == "policy":
         checked.solver.require(rules, checked.parameters)
         solver = solve.make_offline(checked, solve.tree_or_rules(rules, checked), 0)
@@ -160,14 +163,19 @@ def timed(spec: str, rules: Rules) -> bool:
     return specs.parse_spec(spec, rules).parameters.get("seconds") is not None
 
 
-@functools.lru_cache(maxsize=64)
-def cached(spec: str, game: str) -> Player:
+def cached(spec: str, game: str, inputs: Inputs = HERE) -> Player:
     """The player of this spec on this game, made once in a process.
 
     Args:
         spec: canonical.
         game: canonical text of one of our games.
+        inputs: where the files are that it names.
     """
+    return _cached(spec, game, inputs.of(specs.parse_spec(spec)) if inputs.digests else HERE)
+
+
+@functools.lru_cache(maxsize=64)
+def _cached(spec: str, game: str, inputs: Inputs) -> Player:
     rules = gametext.load(game, own_only=True).rules
     assert rules is not None
-    return make(spec, rules)
+    return make(spec, rules, inputs=inputs)

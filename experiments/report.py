@@ -140,6 +140,7 @@ def render(results: Results) -> str:
         arenas=[_arena_part(arena) for arena in results.arenas],
         curves=[_curve_part(curve) for curve in results.curves],
         games=identity["games"],
+        files=identity.get("files", {}),
         config_toml=to_toml(results.config),
         code_changes=manifest.changes(results.manifest),
         built=manifest.now(),

@@ -37,8 +37,10 @@ from experiments.config import ArenaConfig, ExperimentConfig, digest
 from experiments.config import read as read_config
 from experiments.executors import Task
 from experiments.gametext import Game
+from experiments.inputs import HERE, Inputs
 from experiments.sequential import Watch
 from experiments.store import Store
+from solvers import specs
 
 _CLEARLY = 0.975  # probability from which one bot counts as stronger than another
 _FEW_DEALS = 20  # fewer do not make a row of the ladder, whatever their intervals say
@@ -53,19 +55,22 @@ class Experiment:
         games: by canonical text.
         notes: what a reader should know, such as a fallback of `strongest`.
         timed: bots that stop by the clock.
+        inputs: files that bots and solvers read.
     """
 
     config: ExperimentConfig
     games: dict[str, Game]
     notes: list[str]
     timed: list[str]
+    inputs: Inputs = HERE
 
     def identity(self) -> dict[str, Any]:
         """What decides the results: a change of any of it is another experiment."""
-        return {
+        found = {
             "config": self.config.model_dump(exclude_none=True),
             "games": {text: manifest.describe_game(game) for text, game in self.games.items()},
         }
+        return {**found, "files": dict(self.inputs.digests)} if self.inputs.digests else found
 
     def games_per_deal(self, each: ArenaConfig) -> int:
         """Games that one chance seed of an arena is played in."""
@@ -85,11 +90,12 @@ def prepare(config: ExperimentConfig, where: str) -> Experiment:
     """Check games and bots, try each out for some seconds at most, and write them out in full.
 
     Args:
-        where: the config's file, for messages.
+        where: the config's file, for messages; names of files in it start from its folder.
 
     Raises:
         ConfigError: naming file and key.
     """
+    inputs = Inputs(Path(where).absolute().parent)
     found: dict[str, Game] = {}
     notes: list[str] = []
     timed: list[str] = []
@@ -103,7 +109,8 @@ def prepare(config: ExperimentConfig, where: str) -> Experiment:
         for k, bot in enumerate(each.bots, 1):
             with _at(f"{where}: arena[{i}].bots[{k}]"):
                 canonical = players.canonical(bot, game.rules)
-                player = players.cached(canonical, game.text)
+                inputs = inputs.joined_by(specs.parse_spec(canonical))
+                player = players.cached(canonical, game.text, inputs)
                 if isinstance(player, players.SearchPlayer):
                     player.try_out(game.rules)
                 if note := ladder.note(bot, game.rules):
@@ -120,11 +127,13 @@ def prepare(config: ExperimentConfig, where: str) -> Experiment:
         arenas.append(each.model_copy(update={"game": game.text, "bots": bots}))
     curves = []
     for i, curve in enumerate(config.convergence, 1):
-        checked = convergence.check(curve, f"{where}: convergence[{i}]")
-        convergence.try_out(checked, config.seed, f"{where}: convergence[{i}]")
+        checked = convergence.check(curve, f"{where}: convergence[{i}]", inputs)
+        for spec in convergence.specs_of(checked):
+            inputs = inputs.joined_by(spec)
+        convergence.try_out(checked, config.seed, f"{where}: convergence[{i}]", inputs)
         found[checked.game] = gametext.load(checked.game)
         curves.append(checked)
-    return Experiment(config.model_copy(update={"arena": arenas, "convergence": curves}), found, notes, timed)
+    return Experiment(config.model_copy(update={"arena": arenas, "convergence": curves}), found, notes, timed, inputs)
 
 
 class _at:
@@ -326,10 +335,9 @@ def _open(folder: Path, experiment: Experiment, identity: dict[str, Any], path: 
         kept = files.read_json(manifest_path, "run to resume")
         report.config_of(kept, folder)
         if kept.get("config_hash") != config_hash:
-            changed = [key for key in identity if kept.get("identity", {}).get(key) != _plain(identity[key])]
             raise ResultsError(
-                f"{folder} holds another experiment: its {' and '.join(changed)} differ from those of {path}; "
-                "resume needs the same config, games and bots"
+                f"{folder} holds another experiment: {_changed(kept['identity'], _plain(identity), path)}; "
+                "resume needs the same config, games, bots and files"
             )
         if results_path.exists():
             store = Store.resume(results_path, config_hash)
@@ -369,6 +377,16 @@ def _open(folder: Path, experiment: Experiment, identity: dict[str, Any], path: 
         raise
 
 
+def _changed(kept: dict[str, Any], identity: dict[str, Any], path: Path) -> str:
+    """In what the experiment of a folder differs from that of a config."""
+    before, now = kept.get("files", {}), identity.get("files", {})
+    files_changed = [name for name in before if name in now and before[name] != now[name]]
+    if files_changed:
+        return f"the file {' and '.join(files_changed)} had another content then"
+    parts = [key for key in {**kept, **identity} if kept.get(key) != identity.get(key)]
+    return f"its {' and '.join(parts)} differ from those of {path}"
+
+
 def _plain(content: Any) -> Any:
     """As it comes back from JSON."""
     return files.from_json(files.to_json(content))
@@ -378,9 +396,10 @@ def _tasks(experiment: Experiment, done: set[str], workers: int, tests: _Tests) 
     config = experiment.config
     for i, each in enumerate(config.arena, 1):
         enough = functools.partial(tests.decided, arena.prefix(i))
-        yield from arena.tasks(each, i, _seats(experiment.games[each.game]), config.seed, done, workers, enough)
+        seats, inputs = _seats(experiment.games[each.game]), experiment.inputs
+        yield from arena.tasks(each, i, seats, config.seed, done, workers, enough, inputs)
     for i, curve in enumerate(config.convergence, 1):
-        yield from convergence.tasks(curve, i, config.seed, done)
+        yield from convergence.tasks(curve, i, config.seed, done, experiment.inputs)
 
 
 def _progress(console: Console) -> Progress:
@@ -464,4 +483,6 @@ def _remark(summary: analysis.ArenaSummary) -> str:
         near = [other for i, other in enumerate(rest, 1) if not summary.better[0, i] >= _CLEARLY]
     else:
         near = [other for other in rest if not best.utility.low > other.utility.high]
+    if specs.parse_spec(best.bot).files():
+        remark += "; it plays a file, which the ladder does not hold"
     return remark + (f"; not clearly separated from {', '.join(other.bot for other in near)}" if near else "")

@@ -36,7 +36,7 @@ from engine_ext.errors import TooLargeError, UnsuitableGameError
 from engine_ext.position import Position, Rules
 from experiments import checkpoints, gametext, ladder
 from experiments.gametext import Game
-from solvers import extraction, specs
+from solvers import extraction, saved_policies, specs
 from solvers.best_response import expected_values
 from solvers.contract import PolicySolver, SearchResult, prepare, require_root
 from solvers.mccfr import WITHOUT_TREE
@@ -330,6 +330,8 @@ def _meaning(found: Solution) -> str:
         return "exact, where each seat does the best for itself (max^n)"
     if found.iterations is not None:
         return "the value of the average policy"
+    if found.searched_nodes is None:
+        return "the value of the policy, where all play it"
     return "an estimate" if found.depth is None else f"an estimate at depth {found.depth}"
 
 
@@ -435,9 +437,13 @@ def tree_or_rules(
     (it would not fit, or states come again) where the solver can do without. Arguments are those of `extract`.
 
     Raises:
+        SavedStateError: the spec names a policy's file, which is damaged or of another game.
         TooLargeError: the tree would not fit and the solver needs it; carries the estimate.
         UnsuitableGameError: the game has no tree and the solver needs it.
     """
+    if spec.name == saved_policies.NAME:
+        kept = str(spec.parameters["file"])
+        return saved_policies.source_of(kept, source, lambda: extract(source, progress, check, began))
     try:
         return extract(source, progress, check, began)
     except (TooLargeError, UnsuitableGameError):

@@ -218,7 +218,8 @@ class Parameter:
     Attributes:
         default: its default; its type is the parameter's type. None: a limit that is unset.
         help: one line.
-        kind: int, float, str or bool; needed only where the default is None.
+        kind: int, float, str or bool, or Path for a file that is read (its value is text); needed only where the
+            default is None.
         choices: allowed values, where they are few.
         solvers: names of solvers whose specs are allowed as well, as text.
         low: smallest allowed number.
@@ -235,6 +236,11 @@ class Parameter:
     low: float | None = None
     high: float | None = None
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether a value names a file that is read."""
+        return self.kind is Path
 
     def needed(self, value: ParameterValue | None) -> tuple[str, ...]:
         """The abilities a game must have for this value."""
@@ -329,6 +335,11 @@ class SolverSpec:
     make: Callable[..., Any]
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     check: Callable[[Rules, Mapping[str, Any]], None] = lambda rules, parameters: None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Names of the parameters that name files."""
+        return tuple(key for key, parameter in self.parameters.items() if parameter.is_file)
 
     def require(self, rules: Rules, parameters: Mapping[str, Any]) -> None:
         """Raise UnsuitableGameError unless the game has all that the solver and its parameters need.

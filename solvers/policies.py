@@ -21,8 +21,8 @@ from solvers.identity import Identity, identify, require_same
 from solvers.saved import read_saved, write_saved
 from solvers.tree import FlatTree, openspiel_identity
 
-_KIND = "tabular policy"
-_KEYED_KIND = "keyed policy"
+KIND = "tabular policy"
+KEYED_KIND = "keyed policy"
 _VERSION = 2  # 1: a keyed policy named its game without its parameters
 
 
@@ -230,7 +230,7 @@ class TabularPolicy:
     def save(self, path: str | Path) -> None:
         """Write the policy to a file (solvers/saved.py has the layout); the tree is not in it."""
         meta = {"identity": identify(self.tree).to_meta()}
-        write_saved(path, _KIND, _VERSION, meta, {"probabilities": self.probabilities})
+        write_saved(path, KIND, _VERSION, meta, {"probabilities": self.probabilities})
 
     @staticmethod
     def load(path: str | Path, tree: FlatTree) -> TabularPolicy:
@@ -239,7 +239,7 @@ class TabularPolicy:
         Raises:
             SavedStateError: damaged, or of a tree with another content.
         """
-        meta, arrays = read_saved(path, _KIND, _VERSION)
+        meta, arrays = read_saved(path, KIND, _VERSION)
         require_same(path, "policy", meta, identify(tree))
         return TabularPolicy(tree, arrays["probabilities"])
 
@@ -304,7 +304,7 @@ class KeyedPolicy:
             [self._probabilities[a : a + n] for a, n in zip(self._starts, self._sizes, strict=True)] or [np.zeros(0)]
         )
         arrays = {"keys": self.keys, "players": self.players, "first": first, "probabilities": packed}
-        write_saved(path, _KEYED_KIND, _VERSION, {"identity": self.game.to_meta()}, arrays)
+        write_saved(path, KEYED_KIND, _VERSION, {"identity": self.game.to_meta()}, arrays)
 
     @staticmethod
     def load(path: str | Path, game: Rules | Position) -> KeyedPolicy:
@@ -317,7 +317,7 @@ class KeyedPolicy:
         Raises:
             SavedStateError: damaged, or of a game with another name, version, parameters, data or start.
         """
-        meta, arrays = read_saved(path, _KEYED_KIND, _VERSION)
+        meta, arrays = read_saved(path, KEYED_KIND, _VERSION)
         wanted = identify(game)
         require_same(path, "policy", meta, wanted)
         return KeyedPolicy(wanted, arrays["keys"], arrays["players"], arrays["first"], arrays["probabilities"])

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from engine_ext.errors import SavedStateError, reason
-from engine_ext.files import whole_file
+from engine_ext.files import read_file, whole_file
 
 _MAGIC = b"QNDYFILE"
 _DIGEST_BYTES = 32
@@ -83,13 +83,37 @@ def read_saved(path: str | Path, kind: str, version: int) -> tuple[dict[str, Any
     Raises:
         SavedStateError: missing, damaged, of another kind or of another version.
     """
-    path = Path(path)
+    header, body, at = _read(path, kind)
+    found, found_version, meta, listed = header
+    if found != kind:
+        raise SavedStateError(f"{path}: holds a {found}, a {kind} was expected")
+    if found_version != version:
+        raise SavedStateError(f"{path}: {kind} of version {found_version}, this release reads version {version}")
+    return meta, _arrays_of(body, at, listed)
+
+
+def kind_of(path: str | Path, expected: str) -> tuple[str, dict[str, Any]]:
+    """What a file that `write_saved` wrote holds: its kind and its meta.
+
+    Args:
+        expected: what it should hold, for messages.
+
+    Raises:
+        SavedStateError: missing or damaged.
+    """
+    (kind, _, meta, _), _, _ = _read(path, expected)
+    return kind, meta
+
+
+def _read(path: str | Path, expected: str) -> tuple[tuple[Any, ...], memoryview, int]:
+    """The header of a file (kind, version, meta, the list of its arrays), all but its checksum, and where its arrays
+    begin there."""
     try:
-        data = path.read_bytes()
+        data = read_file(path)
     except OSError as error:
         raise SavedStateError(f"{path}: cannot be read: {reason(error)}") from error
     if data[: len(_MAGIC)] != _MAGIC:
-        raise SavedStateError(f"{path}: not a file of saved arrays; a {kind} was expected")
+        raise SavedStateError(f"{path}: not a file of saved arrays; a {expected} was expected")
     body = memoryview(data)[: max(0, len(data) - _DIGEST_BYTES)]
     if hashlib.blake2b(body, digest_size=_DIGEST_BYTES).digest() != data[len(body) :]:
         raise SavedStateError(f"{path}: damaged or cut short: its checksum does not match")
@@ -97,14 +121,9 @@ def read_saved(path: str | Path, kind: str, version: int) -> tuple[dict[str, Any
     end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
     try:
         header = json.loads(data[start:end])
-        found, found_version, meta, listed = (header[key] for key in ("kind", "version", "meta", "arrays"))
+        return tuple(header[key] for key in ("kind", "version", "meta", "arrays")), body, end
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise SavedStateError(f"{path}: its header cannot be read: {error}") from error
-    if found != kind:
-        raise SavedStateError(f"{path}: holds a {found}, a {kind} was expected")
-    if found_version != version:
-        raise SavedStateError(f"{path}: {kind} of version {found_version}, this release reads version {version}")
-    return meta, _arrays_of(body, end, listed)
 
 
 def _arrays_of(body: memoryview, at: int, listed: list[tuple[str, str, list[int]]]) -> dict[str, np.ndarray]:

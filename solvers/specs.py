@@ -4,10 +4,11 @@
 
     spec      = name [ "(" [ parameter { "," parameter } ] ")" ]
     parameter = name "=" value
-    value     = number | true | false | word | spec
+    value     = number | true | false | word | spec | file | '"' file '"'
 
-Names are lower-case words that may end in `+`. Spaces around the signs are ignored. Every spec is
-checked here, names, types and ranges, before anything else sees it.
+Names are lower-case words that may end in `+`. Spaces around the signs are ignored. The name of a file needs its
+quotes where it has one of `,()=` in it. Every spec is checked here, names, types and ranges, before anything else
+sees it.
 
 The names come from the modules of this package: each that holds solvers declares them in a tuple
 `SOLVERS` of `SolverSpec`. There is no central list. A layer above may add names that stand for
@@ -23,8 +24,9 @@ import math
 import pkgutil
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import solvers
@@ -64,7 +66,17 @@ class Spec:
         """The canonical text: equal for equal specs, and it parses back, with a game or without."""
         if not self.given:
             return self.name
-        return f"{self.name}({','.join(f'{key}={_write(value)}' for key, value in self.given.items())})"
+        written = (f"{key}={_written(value, self.solver.parameters[key])}" for key, value in self.given.items())
+        return f"{self.name}({','.join(written)})"
+
+    def files(self) -> list[str]:
+        """The files that it names, as they are written."""
+        return [str(self.parameters[key]) for key in self.solver.files if self.parameters[key] is not None]
+
+    def located(self, folder: Path) -> Spec:
+        """The same, its relative files those of a folder; its text stays as it is written."""
+        found = {key: str(folder / str(self.parameters[key])) for key in self.solver.files if self.parameters[key]}
+        return replace(self, parameters={**self.parameters, **found}) if found else self
 
 
 @dataclass(frozen=True)
@@ -290,6 +302,11 @@ def _scan(text: str, at: int, nesting: int) -> tuple[str, dict[str, str], int]:
 def _value_end(text: str, at: int, nesting: int) -> int:
     """The column of the ',' or ')' behind a value."""
     start = at
+    if at < len(text) and text[at] == '"':
+        at = text.find('"', at + 1)
+        if at < 0:
+            raise SpecError(f"spec {quoted(text)}: the second '\"' of {quoted(text[start:])} is missing")
+        at = _skip(text, at + 1)
     while at < len(text) and text[at] not in ",()=":
         at += 1
     if at < len(text) and text[at] == "(":
@@ -326,6 +343,8 @@ def _allowed(parameter: Parameter) -> str:
         return "true | false"
     if kind is str:
         return "text"
+    if kind is Path:
+        return "a file"
     word = "whole number" if kind is int else "number"
     if parameter.low is None and parameter.high is None:
         return word
@@ -349,6 +368,11 @@ def _read(where: str, text: str, parameter: Parameter) -> ParameterValue:
         if parameter.choices and text not in parameter.choices:
             raise wrong
         return text
+    if kind is Path:
+        name = text[1:-1] if text[0] == text[-1] == '"' and len(text) > 1 else text
+        if not name.strip() or '"' in name or "\0" in name:
+            raise wrong
+        return name
     try:
         number = int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
     except ValueError:
@@ -364,6 +388,13 @@ def _read(where: str, text: str, parameter: Parameter) -> ParameterValue:
     if kind is int and abs(number) > LARGEST:
         raise SpecError(f"{where} is {quoted(text, 40)}; whole numbers go up to {LARGEST}")
     return int(number) if kind is int else float(number)
+
+
+def _written(value: Any, parameter: Parameter) -> str:
+    """A value as a spec has it."""
+    text = _write(value)
+    bare = not parameter.is_file or (text == text.strip() and not any(sign in text for sign in ",()="))
+    return text if bare else f'"{text}"'
 
 
 def _write(value: Any) -> str:

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from engine_ext.files import whole_file
+from engine_ext.files import read_file, whole_file
 
 WRITER = """
 import sys, time
@@ -114,6 +114,19 @@ def test_folders_devices_and_missing_folders_are_refused(tmp_path):
     with pytest.raises(OSError, match="Not an ordinary file"), whole_file(device):
         pass
     assert device.is_fifo()
+
+
+def test_only_what_has_an_end_is_read(tmp_path):
+    path, device = tmp_path / "file", tmp_path / "device"
+    path.write_bytes(b"content")
+    os.mkfifo(device)
+    assert read_file(path) == b"content"
+    for other, kind in ((tmp_path, IsADirectoryError), (tmp_path / "none", FileNotFoundError)):
+        with pytest.raises(kind):
+            read_file(other)
+    for endless in (device, "/dev/zero"):
+        with pytest.raises(OSError, match="Not an ordinary file"):
+            read_file(endless)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -85,8 +85,8 @@ def games_to_sweep() -> list[str]:
 
 
 def solver_names() -> list[str]:
-    """Every solver, and the name that stands for the strongest."""
-    return [*specs.solver_specs(), ladder.NAME]
+    """Every solver, and the name that stands for the strongest; what plays a file solves nothing."""
+    return [*(name for name, spec in specs.solver_specs().items() if not spec.files), ladder.NAME]
 
 
 def tiny(name: str) -> str:

@@ -14,7 +14,9 @@ from tests.experiments.command import ENVIRONMENT, ROOT, command_line, quandary
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["games", "chess"], "no game is called 'chess'"),
+        (["games", "ches"], "no game is called 'ches'"),
+        (["games", "chess"], "chess is a game of OpenSpiel's own, and here it must be one of ours; there are: "),
+        (["play", "kuhn_poker"], "did you mean kuhn?"),
         (["games", "pig(goal=x)"], "a whole number"),
         (["bots", "nobody"], "nobody"),
         (["run", "no-such-config"], "configs that ship"),

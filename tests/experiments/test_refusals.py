@@ -9,7 +9,7 @@ from experiments import solve
 from solvers import specs
 from solvers.contract import ABILITIES, ANY
 
-SOLVERS = specs.solver_specs()
+SOLVERS = {name: spec for name, spec in specs.solver_specs().items() if not spec.files}
 # OpenSpiel's own: nothing hidden and no chance; chance; one player; hidden cards; a stage of secret choices; identical
 # interests; three players.
 GAMES = (

@@ -1,5 +1,7 @@
 """The grammar of specs, and the errors of those that are wrong."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +23,7 @@ TOY = SolverSpec(
         "pruning": Parameter("star1", "a choice", choices=("none", "star1", "star2")),
         "reuse": Parameter(False, "a switch"),
         "favor": Parameter("", "a nested spec"),
+        "book": Parameter(None, "a file", kind=Path),
     },
 )
 
@@ -41,6 +44,7 @@ def test_defaults_and_types():
         "pruning": "star1",
         "reuse": True,
         "favor": "cfr+(iterations=5,x=y)",
+        "book": None,
     }
     assert str(spec) == "toy+(simulations=2000,c=2,reuse=true,favor=cfr+(iterations=5,x=y))"
     assert specs.parse_spec("toy+()").given == {}
@@ -55,11 +59,15 @@ def test_defaults_and_types():
             "c": st.floats(0, 10),
             "pruning": st.sampled_from(["none", "star1", "star2"]),
             "reuse": st.booleans(),
+            "book": st.text("ab/. ,()='", min_size=1).filter(str.strip),
         },
     )
 )
 def test_canonical_text_parses_back(parameters):
-    text = ",".join(f"{key}={value!r}".replace("'", "") for key, value in parameters.items())
+    text = ",".join(
+        f'{key}="{value}"' if key == "book" else f"{key}={value!r}".replace("'", "")
+        for key, value in parameters.items()
+    )
     spec = specs.parse_spec(f"toy+({text})")
     assert dict(spec.given) == parameters
     assert specs.parse_spec(str(spec)).given == spec.given
@@ -92,6 +100,12 @@ def test_canonical_text_parses_back(parameters):
         ("toy+(c=inf)", ["c is 'inf'"]),
         ("toy+(pruning=star3)", ["none | star1 | star2"]),
         ("toy+(reuse=1)", ["true | false"]),
+        ("toy+(book=a (1).bin)", ["a parameter's name", "column 14"]),
+        ('toy+(book="a', ["second", "missing"]),
+        ('toy+(book="")', ["book", "allowed: a file"]),
+        ('toy+(book=" ")', ["book", "allowed: a file"]),
+        ('toy+(book="a"b)', ["book", "allowed: a file"]),
+        ('toy+(book=a"b)', ["book", "allowed: a file"]),
         ("a(b=" * 50 + "c" + ")" * 50, ["nested deeper"]),
     ],
 )
@@ -102,7 +116,21 @@ def test_wrong_specs_say_what_and_where(text, words):
         assert word in str(error.value)
 
 
-@given(st.text("toyc+(=,) 1e.", max_size=30))
+def test_files_are_found_in_a_folder_and_the_text_stays(tmp_path):
+    spec = specs.parse_spec('toy+(c=2,book="a, b.bin")')
+    assert spec.files() == ["a, b.bin"]
+    located = spec.located(tmp_path)
+    assert located.parameters["book"] == str(tmp_path / "a, b.bin")
+    assert str(located) == str(spec) == 'toy+(c=2,book="a, b.bin")'
+    assert str(specs.parse_spec('toy+(book="plain.bin")')) == "toy+(book=plain.bin)"
+    absolute = specs.parse_spec("toy+(book=/somewhere/a.bin)")
+    assert absolute.located(tmp_path).parameters["book"] == "/somewhere/a.bin"
+    without = specs.parse_spec("toy+")
+    assert without.files() == []
+    assert without.located(tmp_path) is without
+
+
+@given(st.text('toyc+(=,) 1e."bk', max_size=30))
 def test_any_text_parses_or_gets_the_named_error(text):
     try:
         spec = specs.parse_spec(text)
