@@ -11,7 +11,7 @@ from games.quarz.attack cimport own_kind, reaches
 from games.quarz.effect_options cimport can_swap, prog_possible, put_each
 from games.quarz.field cimport beside, modifiers, reach, steps_of
 from games.quarz.frames cimport tableau
-from games.quarz.instants cimport list_instants
+from games.quarz.instants cimport list_free_instants
 from games.quarz.march cimport can_march, march_price
 from games.quarz.moves cimport *
 from games.quarz.state cimport *
@@ -19,13 +19,17 @@ from games.quarz.tableau cimport can_keep
 
 
 cdef inline int32_t list_actions(const Tables *t, const State *s, int32_t seat, int32_t *out) noexcept nogil:
-    """All of them, ascending by id; the first is to end the turn's actions."""
+    """All of them, ascending by id; the first is to end the turn's actions. After the last action only what is
+    free (Q91)."""
     cdef int32_t able = 0, k, m, n = 1
+    out[0] = A_PASS
+    if s.actions <= 0:
+        n = list_meltings(t, s, seat, out, n)
+        return n + list_free_instants(t, s, seat, out + n)
     for k in range(3):
         m = 3 * seat + k
         if s.at[m] >= 0 and s.pool[m] > 0 and not s.resting >> m & 1:
             able |= 1 << k
-    out[0] = A_PASS
     n = list_moves_of_turn(t, s, seat, able, out, n)
     n = list_attacks(t, s, seat, able, out, n)
     n = list_march_payers(t, s, seat, able, out, n)
@@ -35,8 +39,13 @@ cdef inline int32_t list_actions(const Tables *t, const State *s, int32_t seat, 
     n = list_munches(t, s, seat, able, out, n)
     n = list_shrines(t, s, seat, able, out, n)
     n = list_regenerations(s, seat, out, n)
-    n = list_meltings(t, s, seat, able, out, n)
-    return n + list_instants(t, s, seat, TRIGGER_FREE, -1, -1, out + n)
+    n = list_meltings(t, s, seat, out, n)
+    return n + list_free_instants(t, s, seat, out + n)
+
+cdef inline bint anything_free(const Tables *t, const State *s, int32_t seat) noexcept nogil:
+    """Whether there is a choice after the last action (Q91)."""
+    cdef int32_t scratch[N_ACTIONS]
+    return list_meltings(t, s, seat, scratch, 0) > 0 or list_free_instants(t, s, seat, scratch) > 0
 
 cdef inline int32_t list_moves_of_turn(const Tables *t, const State *s, int32_t seat, int32_t able, int32_t *out,
                                        int32_t n) noexcept nogil:
@@ -168,12 +177,14 @@ cdef inline int32_t list_regenerations(const State *s, int32_t seat, int32_t *ou
                 n += 1
     return n
 
-cdef inline int32_t list_meltings(const Tables *t, const State *s, int32_t seat, int32_t able, int32_t *out,
+cdef inline int32_t list_meltings(const Tables *t, const State *s, int32_t seat, int32_t *out,
                                   int32_t n) noexcept nogil:
-    """Rule 118, Q27: who gives up the second-shrine power melts an impassable field."""
-    cdef int32_t k, field
+    """Rule 118, Q27: who gives up the second-shrine power melts an impassable field. It takes energy in the pool,
+    but is no action, so that a monster at rest can do it, too."""
+    cdef int32_t k, m, field
     for k in range(3):
-        if able >> k & 1 and s.powers[3 * seat + k] & SECOND_SHRINE:
+        m = 3 * seat + k
+        if s.powers[m] & SECOND_SHRINE and s.pool[m] > 0 and s.at[m] >= 0:
             for field in range(t.n_impassable):
                 if has_bit(s.solid, t.impassable[field]):
                     out[n] = A_MELT + 4 * k + field

@@ -21,6 +21,7 @@ cdef inline void begin_action(const Tables *t, State *s, int32_t seat, int32_t i
     cdef const Card *c
     if id == A_PASS:                                                        # Q36
         s.actions = 0
+        pop(s)
         return
     if id >= A_MELT:
         if id >= A_REACT:

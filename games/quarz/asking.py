@@ -19,6 +19,8 @@ def ask(position: Position) -> str:
 
 
 def _ask_action(t: Table) -> str:
+    if t.scene["actions"] <= 0:  # Q91
+        return "No action left; before your turn ends, your monsters may still do what needs none: what do they do?"
     return f"Your turn, {count(t.scene['actions'], 'action')} left: what do your monsters do?"
 
 

@@ -10,9 +10,14 @@ from games.quarz.frames cimport owner
 from games.quarz.state cimport *
 
 
+cdef inline bint hides_pass(const State *s) noexcept nogil:
+    """Whether doing nothing here leaves no trace: where instants are asked for, and after the last action (Q91)."""
+    cdef int32_t kind = s.stack[s.depth - 1].kind
+    return kind == K_WINDOW or (kind == K_ACTION and s.actions <= 0)
+
 cdef inline bint asked_in_secret(const State *s) noexcept nogil:
     """Whether the others do not know that this decision is being made."""
-    return s.actor >= 0 and s.stack[s.depth - 1].kind == K_WINDOW
+    return s.actor >= 0 and hides_pass(s)
 
 cdef inline void view_of(const Tables *t, const State *s, int32_t observer, State *v) noexcept nogil:
     """The state as a seat sees it: what it does not know is blank, hands are counted in `held`, the

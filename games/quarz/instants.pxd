@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint64_t
 
 from engine_ext.bits cimport pop_bit
-from games.quarz.effect_options cimport prog_possible
+from games.quarz.effect_options cimport prog_possible, wanted
 from games.quarz.field cimport beside
 from games.quarz.frames cimport card_of, owner, push_prog, tableau
 from games.quarz.moves cimport *
@@ -39,6 +39,32 @@ cdef inline int32_t list_instants(const Tables *t, const State *s, int32_t seat,
                 out[n] = A_REACT + 13 * k + card
                 n += 1
     return n
+
+cdef inline bint of_use(const Tables *t, const State *s, int32_t m, int32_t card) noexcept nogil:
+    """Whether an instant changes anything after the last action: damage bonuses of the turn do not any more."""
+    cdef int32_t prog = card_of(t, s, m, card).prog
+    cdef const Effect *e
+    while True:
+        e = &t.code[prog]
+        if (e.op == OP_CLEANSE or e.op == OP_SHIELD) and e.who == WHO_SELF:
+            if wanted(t, s, e, m):
+                return True
+        elif e.op != OP_BOOST and e.op != OP_ROLL and prog_possible(t, s, prog, m, owner(m), card):
+            return True
+        if e.last:
+            return False
+        prog += 1
+
+cdef inline int32_t list_free_instants(const Tables *t, const State *s, int32_t seat, int32_t *out) noexcept nogil:
+    """Those of the own turn that need no cause; after its last action those that are still of use (Q91)."""
+    cdef int32_t i, kept = 0, n = list_instants(t, s, seat, TRIGGER_FREE, -1, -1, out)
+    if s.actions > 0:
+        return n
+    for i in range(n):
+        if of_use(t, s, 3 * seat + (out[i] - A_REACT) // 13, (out[i] - A_REACT) % 13):
+            out[kept] = out[i]
+            kept += 1
+    return kept
 
 cdef inline int32_t window_seat(const Tables *t, const State *s, const Frame *f) noexcept nogil:
     """Whom a window asks now, -1 when all have been asked (Q78)."""

@@ -32,8 +32,10 @@ def _pass(t: Table, _: list[str]) -> str:
         return f"no, {t.name(t.frame[3])} takes it"
     if doing == "effect":
         return "nothing, or nothing more"
+    if doing == "action" and t.scene["actions"] <= 0:
+        return "nothing more: end your turn"
     return {
-        "action": "end your actions",
+        "action": f"end your turn, {count(t.scene['actions'], 'action')} unused",
         "instant": "no answer",
         "block": "no block, or no more",
         "knocked out": "leave it where it is",

@@ -7,6 +7,7 @@ from engine_ext.rng cimport rng_combine
 from games.quarz.actions cimport choose
 from games.quarz.chance cimport list_outcomes, settle_chance
 from games.quarz.frames cimport note, pop, top
+from games.quarz.hidden cimport hides_pass
 from games.quarz.moves cimport *
 from games.quarz.options cimport list_choices
 from games.quarz.state cimport *
@@ -14,9 +15,9 @@ from games.quarz.steps cimport proceed, skip
 
 
 cdef inline void see_choice(const Tables *t, State *s, int32_t id) noexcept nogil:
-    """Who sees a decision: all, but for favor cards and for what was not played in a window."""
-    cdef int32_t seat = s.actor, kind = top(s).kind
-    if kind == K_FAVOR or (kind == K_WINDOW and id == A_PASS):
+    """Who sees a decision: all, but for favor cards and for what was not played where it could be."""
+    cdef int32_t seat = s.actor
+    if top(s).kind == K_FAVOR or (id == A_PASS and hides_pass(s)):
         s.info[seat] = rng_combine(s.info[seat], <uint64_t>5 << 32 | id)
     else:
         note(t, s, <uint64_t>(6 + seat) << 32 | id)

@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t
 
 from engine_ext.game cimport CHANCE
+from games.quarz.action_options cimport anything_free
 from games.quarz.attack cimport attack_damage, block_limit, guards, hit, own_kind, reaches, strike_down
 from games.quarz.effect_options cimport asks
 from games.quarz.effects cimport next_effect, run_effect
@@ -131,7 +132,7 @@ cdef inline bint proceed(const Tables *t, State *s) noexcept nogil:
     if kind == K_PROG:
         return proceed_effect(t, s, f)
     if kind == K_ACTION:
-        return wait_for(s, f.b) if s.actions > 0 else finish(s)
+        return wait_for(s, f.b) if s.actions > 0 or anything_free(t, s, f.b) else finish(s)
     if kind == K_WINDOW:
         return proceed_window(t, s, f)
     if kind == K_HIT:

@@ -54,7 +54,7 @@ def _happened(step: Step, before: Table) -> list[Line]:
     doing = before.scene["doing"]
     if step.seat == NOBODY:
         return _outcome(step, before, doing)
-    if step.seat != before.seat and Table(step.before, step.seat).scene["doing"] == "instant" and step.action == 0:
+    if step.action == 0 and _asked_in_secret(step, before):
         return []  # that somebody could have answered is not known
     if step.name is None:
         return [Line(step.seat, "chose a favor card in secret")]
@@ -65,6 +65,14 @@ def _happened(step: Step, before: Table) -> list[Line]:
         mover = before
     text = _told(mover, step.name, step.seat != before.seat)
     return [Line(step.seat, text)] if text else []
+
+
+def _asked_in_secret(step: Step, before: Table) -> bool:
+    """Whether nothing is told of doing nothing: of an instant to the others, after the last action to all (Q91)."""
+    scene = Table(step.before, step.seat).scene
+    if scene["doing"] == "instant":
+        return step.seat != before.seat
+    return bool(scene["doing"] == "action" and scene["actions"] <= 0)
 
 
 def _told(t: Table, name: str, foreign: bool) -> str:

@@ -693,10 +693,10 @@ class Game:
         return self.possible((seat, 0), option["effects"])
 
     def actions(self, seat: int) -> Play:
-        """Up to the actions the turn has: 32, 36."""
-        while self.table["actions"] > 0:
-            ask = self.offer(seat)
-            answer = yield from self.ask(ask)
+        """Up to the actions the turn has: 32, 36; then what needs none: Q91."""
+        while True:
+            acting = self.table["actions"] > 0
+            answer = yield from self.ask(self.offer(seat) if acting else self.offer_free(seat))
             if answer == "pass":
                 self.table["actions"] = 0
                 break
@@ -750,17 +750,37 @@ class Game:
     def offer(self, seat: int) -> Ask:
         """Every choice of the acting seat: 34-39 and the rules of each action."""
         ask = self.instants(seat, "free", None, None)
+        ask.options |= self.meltings(seat)
         for who in self.own(seat):
             monster, k = self.monster(who), who[1] + 1
             if monster["resting"]:
-                continue  # 125, 40: its turn has ended, for melting and marching as well
-            if monster["energy"] > 0 and self.second_shrine(who):
-                ask.options |= {f"melt {k} {i}" for i, cell in enumerate(self.blocks) if not self.floe(cell)}
+                continue  # 125, 40: its turn has ended, for marching as well
             ask.options.add(f"regenerate {k}")  # Q38
             if monster["discard"]:
                 ask.options.add(f"regenerate {k} shuffle")  # 124
             if monster["energy"] > 0:  # 37
                 self.offer_actions(who, ask)
+        return ask
+
+    def meltings(self, seat: int) -> set[str]:
+        """118, Q27: no action, so that a resting monster may do it, too."""
+        return {
+            f"melt {who[1] + 1} {i}"
+            for who in self.own(seat)
+            if self.monster(who)["energy"] > 0 and self.second_shrine(who)
+            for i, cell in enumerate(self.blocks)
+            if not self.floe(cell)
+        }
+
+    def offer_free(self, seat: int) -> Ask:
+        """What needs no action, after the last one: Q91."""
+        ask = Ask(seat, {"pass"} | self.meltings(seat))
+        for name in self.instants(seat, "free", None, None).options - {"pass"}:
+            _, k, number = name.split(" ")
+            who = (seat, int(k) - 1)
+            effects = card(self.monster(who)["name"], self.label(who, int(number)))[0]["effects"]
+            if any(effect["do"] not in ("boost", "roll") and self.possible(who, [effect]) for effect in effects):
+                ask.options.add(name)
         return ask
 
     def offer_actions(self, who: Who, ask: Ask) -> None:

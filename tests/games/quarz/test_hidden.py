@@ -99,6 +99,27 @@ def test_while_an_instant_is_considered_the_rival_sees_nothing_of_it() -> None:
     assert "instant" in position.observation_string(0).splitlines()[0]
 
 
+def test_what_was_left_undone_after_the_last_action_leaves_no_trace() -> None:
+    """Q91: a seat with an instant that it could still play looks like one that has none, while it thinks and after."""
+    given = {"actions": 1, "P1": {"mob": "Sport Mob"}, "P2": {"mob": "Horror Mob"}}
+    jellyfish = {"name": "Judo Jellyfish", "energy": 5}
+    rules = rules_for()
+    with_instant = position_of(rules, {**given, "P1.1": {**jellyfish, "hand": ["Deep Breath/1"]}})
+    without = position_of(rules, {**given, "P1.1": {**jellyfish, "hand": ["Team Bow/1"]}})
+    for position in (with_instant, without):
+        take(position, "draw 2 1")
+        take(position, "card 1")
+    assert choices(with_instant) == {"pass", "react 1 7"}
+    assert "action" not in with_instant.observation_string(1).splitlines()[0].partition(", order")[0]
+    for seed in range(3):
+        other = with_instant.resample(1, Stream(seed))
+        assert "react 1 " in " ".join(choices(other))  # it is asked, so it holds one
+        assert looks(other, 1) == looks(with_instant, 1)
+    take(with_instant, "pass")
+    assert without.current_player() == 1
+    assert looks(with_instant, 1) == looks(without, 1)
+
+
 def hands(position: Position, seat: int, monster: int, observer: int, deals: int) -> Counter[tuple[str, ...]]:
     stream = Stream(23)
     found: Counter[tuple[str, ...]] = Counter()

@@ -140,7 +140,7 @@ def follow(position: Position, rng: random.Random, count: Counter[str], until: i
             differing = differences(summary(table), summary(model.table))
             assert not differing, (story[-12:], differing, table)
             count["decisions"] += 1
-            count[doing] += 1
+            count["after the last action" if doing == "action" and not table["actions"] else doing] += 1
         name = choose(sorted(offered), rng)
         story.append(name)
         position.apply_action(offered[name])
@@ -169,7 +169,7 @@ def compare(seed: int, decisions: int, **parameters: Any) -> Counter[str]:
 # What the table of the engine calls the decisions after the set-up.
 DECISIONS = (
     "action", "favor", "favor action", "effect", "block", "march", "instant", "hand limit", "bonus movement",
-    "displace", "knocked out", "throw the idol", "hit", "slot",
+    "displace", "knocked out", "throw the idol", "hit", "slot", "after the last action",
 )  # fmt: skip
 
 

@@ -37,10 +37,26 @@ def test_a_turn_asks_what_the_monsters_do_and_ends_with_ending_it() -> None:
     position = position_of(rules, {"P1.3": {"at": [1, 0]}, "P2.1": {"at": [1, 1]}})
     assert SPEC.ask(position) == "Your turn, 2 actions left: what do your monsters do?"
     menu = words(position)
-    assert list(menu.values())[-1] == "end your actions"
+    assert list(menu.values())[-1] == "end your turn, 2 actions unused"
     assert menu["attack 3 P2.1"] == "Trash Bin strikes Chili Ninja (seat 1) for 2 of its 9 energy (costs 2 energy)"
     assert menu["move 3 (0,0)"] == "Trash Bin moves to D2 (altar, the idol)"
     assert menu["draw 1 2"].startswith("Mummified Pencil draws 2 cards for 3 energy")
+
+
+def test_after_the_last_action_the_question_says_what_is_left_and_doing_nothing_is_not_told() -> None:
+    """Q27, Q91: melting is free; the Trash Bin has three filled slots."""
+    given = {"actions": 1, "P1.3": {"slots": ["Recycle/2", "Recycle/3", "Stench/2"]}}
+    position = position_of(rules_for(), given)
+    for name in ("draw 1 1", "card 1"):
+        seat = position.current_player()
+        position = position.child(
+            next(a for a in position.legal_actions() if position.action_to_string(seat, a) == name)
+        )
+    assert SPEC.ask(position).startswith("No action left; before your turn ends, ")
+    assert words(position)["pass"] == "nothing more: end your turn"
+    for seat in range(2):
+        assert [line for line in told(position, "pass", seat=seat) if line[0] == 0] == []
+        assert told(position, "melt 3 0", seat=seat)[0] == (0, "Trash Bin melted the impassable field E3")
 
 
 def test_an_attack_is_told_with_its_damage() -> None:
