@@ -220,6 +220,27 @@ def build_report(
     print(f"report: {path}")
 
 
+@app.command("compare")
+def compare_two_runs(
+    run_a: Annotated[Path, typer.Argument(help="a run folder")],
+    run_b: Annotated[Path, typer.Argument(help="another one; differences are B less A")],
+    as_json: Annotated[bool, typer.Option("--json", help="exactly one JSON object on the standard output")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="exit code 1 where a figure differs, or one of A is gone in B")
+    ] = False,
+) -> None:
+    """Two runs beside each other: what differs in config, code and machine, and in what came of it."""
+    from experiments import compare
+
+    found = compare.compare_runs(run_a, run_b)
+    if as_json:
+        _print_json(found.to_json())
+    else:
+        compare.print_comparison(found, _console())
+    if check and (found.differ or found.only_a):
+        raise typer.Exit(1)
+
+
 @app.command("ladder")
 def show_ladder(
     folder: Annotated[Path | None, typer.Argument(help="a finished run; none: show the ladder in use")] = None,

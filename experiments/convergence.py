@@ -58,6 +58,11 @@ EXPLANATIONS = {
 }
 
 
+def unit_of(measure: str, utility: str) -> str:
+    """What 1 of a measure is, where `utility` is what a utility of 1 is."""
+    return f"{utility} a decision" if measure == "regret" else utility
+
+
 # ---- checking --------------------------------------------------------------------------------
 
 
@@ -130,7 +135,7 @@ def specs_of(config: ConvergenceConfig) -> list[Spec]:
 
 
 def lines_of(config: ConvergenceConfig) -> list[Line]:
-    """All curves of a part, then its baselines."""
+    """All curves of a part, then its baselines: what `Point.solver` counts."""
     unit = "iterations" if config.measure == "exploitability" else config.unit
     found = []
     for each in config.solvers:

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine_ext.errors import ResultsError, reason
-from experiments import files, gametext, plots
+from experiments import convergence, files, gametext, plots, ratings
 from experiments.analysis import ArenaSummary
 from experiments.plots import Plot
 from experiments.ratings import Estimate
 
 if TYPE_CHECKING:
-    from experiments import convergence
     from experiments.report import Results
 
 TEX_SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"} | {
@@ -110,7 +109,6 @@ def _make(folder: Path) -> None:
 # ---- tables ------------------------------------------------------------------------------------
 
 Cell = str | int | float | None
-SHARE_UNIT = "share of games, 0 to 1"
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,7 @@ def _standings(summary: ArenaSummary) -> Table:
     counts = gametext.load(summary.config.game).utility_unit
     rows = []
     for each in summary.standings:
-        measured = [("win_share", SHARE_UNIT, each.share), ("mean_utility", counts, each.utility)]
+        measured = [("win_share", ratings.SHARE_UNIT, each.share), ("mean_utility", counts, each.utility)]
         if each.elo is not None:
             measured.append(("elo", "points of Elo, 0 is the mean of the bots", each.elo))
         if math.isfinite(each.ms_per_decision):
@@ -208,7 +206,7 @@ def _meetings(summary: ArenaSummary) -> Table:
     rows = {
         (i, j): Row(
             "share_won",
-            f"{SHARE_UNIT}, a draw half",
+            f"{ratings.SHARE_UNIT}, a draw half",
             (names[i], names[j]),
             meeting.share,
             (meeting.games, meeting.deals, float(summary.better[i, j])),
@@ -228,9 +226,7 @@ def _meetings(summary: ArenaSummary) -> Table:
 
 
 def _curve(summary: convergence.Summary, number: int) -> Table:
-    counts = gametext.load(summary.config.game).utility_unit
-    label, _, each = summary.y_label.partition(", utility ")
-    unit = f"{counts} {each}" if each else counts
+    unit = convergence.unit_of(summary.config.measure, gametext.load(summary.config.game).utility_unit)
     rows = []
     for curve, timed, counted in zip(summary.over_budget, summary.over_seconds, summary.units, strict=True):
         for budget, seconds, value in zip(curve.x, timed.x, curve.y, strict=True):
@@ -241,7 +237,7 @@ def _curve(summary: convergence.Summary, number: int) -> Table:
     columns = [
         Column("solver", [row.of[0] for row in rows], code=True),
         Column(f"budget ({units[0]})" if len(units) == 1 else "budget", [row.of[1] for row in rows]),
-        Column(f"{label} ({unit})", [row.value for row in rows], orders=True),
+        Column(f"{summary.y_label.partition(',')[0]} ({unit})", [row.value for row in rows], orders=True),
         Column("seconds", [row.more[0] for row in rows], orders=True),
     ]
     if len(units) > 1:

@@ -19,6 +19,7 @@ from experiments.seeds import keyed_seed
 CONFIDENCE = 0.95
 ELO = 400 / math.log(10)  # points of Elo for one unit of log-odds
 RESAMPLES = 2000
+SHARE_UNIT = "share of games, 0 to 1"  # what a win share counts
 FEW_CLUSTERS = 20  # a percentile bootstrap of fewer is too narrow: of 5 it covers some 85 % instead of 95 %
 
 
@@ -113,9 +114,7 @@ def clustered_mean(clusters: Sequence[ArrayLike], *key: str | int) -> Estimate:
     if len(sums) < 2:
         return Estimate(mean, -math.inf, math.inf)
     if len(sums) < FEW_CLUSTERS:
-        spread = float(((sums - mean * sizes) ** 2).sum())
-        half = _student(len(sums)) * math.sqrt(len(sums) / (len(sums) - 1) * spread) / float(sizes.sum())
-        return Estimate(mean, mean - half, mean + half)
+        return student_mean(clusters)
     rng = np.random.default_rng(keyed_seed("bootstrap", *key))
     means = np.empty(RESAMPLES)
     step = max(1, 1_000_000 // len(sums))  # resamples at once: some megabytes
@@ -124,6 +123,17 @@ def clustered_mean(clusters: Sequence[ArrayLike], *key: str | int) -> Estimate:
         means[i : i + step] = sums[chosen].sum(axis=1) / sizes[chosen].sum(axis=1)
     low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(mean, min(float(low), mean), max(float(high), mean))
+
+
+def student_mean(clusters: Sequence[ArrayLike]) -> Estimate:
+    """The same with Student's t and the variance between clusters, however many there are."""
+    sums, sizes = _totals(clusters)
+    mean = float(sums.sum() / sizes.sum())
+    if len(sums) < 2:
+        return Estimate(mean, -math.inf, math.inf)
+    spread = float(((sums - mean * sizes) ** 2).sum())
+    half = _student(len(sums)) * math.sqrt(len(sums) / (len(sums) - 1) * spread) / float(sizes.sum())
+    return Estimate(mean, mean - half, mean + half)
 
 
 def _totals(clusters: Sequence[ArrayLike]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
