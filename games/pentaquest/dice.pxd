@@ -6,7 +6,7 @@ Arrays of values have N_KEEPERS entries; those of the 252 whole rolls start at F
 """
 from libc.stdint cimport int32_t
 
-from games.pentaquest.rules cimport FIRST_ROLL, N_KEEPERS, NO_KEEPER, Tables
+from games.pentaquest.state cimport FIRST_ROLL, N_KEEPERS, NO_KEEPER, Tables
 
 
 cdef inline void expect(const Tables *t, float *value) noexcept nogil:

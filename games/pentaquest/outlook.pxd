@@ -1,6 +1,6 @@
 # cython: language_level=3
 """The estimate among several: what rules.pyx takes from outlook.pyx."""
-from games.pentaquest.rules cimport State, Tables
+from games.pentaquest.state cimport State, Tables
 
 cdef void estimate_among(const void *tables, const void *state, double *out) noexcept nogil
 cdef object learn_outlook(Tables *t)

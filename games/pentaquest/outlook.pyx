@@ -17,7 +17,7 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from games.pentaquest.dice cimport best_kept, expect
-from games.pentaquest.rules cimport (
+from games.pentaquest.state cimport (
     ADD, ADDSUB, CARD_LIMIT, DISCARDED, DRAW, FIRST_ROLL, FORFEIT, MIRROR, N_CHANGES, N_KEEPERS, N_KNOTS, N_ROLLS,
     N_SPENT, N_SYMBOLS, N_TERMS, REROLL, ROLL, ROLL_WORDS, SEAT_LIMIT, SUB, State, Tables, army_count, army_size, heads,
     lowest,

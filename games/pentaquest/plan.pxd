@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t
 
 from engine_ext.rng cimport Rng
-from games.pentaquest.rules cimport Tables
+from games.pentaquest.state cimport Tables
 
 cdef int32_t suggest(const void *tables, const void *state, Rng *rng) noexcept nogil
 cdef void estimate_alone(const void *tables, const void *state, double *out) noexcept nogil

@@ -25,7 +25,7 @@ from libc.string cimport memcpy, memset
 from engine_ext.dice cimport packed_count, roll_keeper_id
 from engine_ext.rng cimport Rng
 from games.pentaquest.dice cimport best_kept, expect
-from games.pentaquest.rules cimport (
+from games.pentaquest.state cimport (
     ADD, ADDSUB, AGAIN, BEAT, CARD_LIMIT, CHANGE, DRAW, FIRST_ROLL, FORFEIT, GIVE, KEEP, MIRROR,
     N_DICE, N_KEEPERS, N_ROLLS, N_SYMBOLS, NO_KEEPER, PASS, REROLL, SUB, State, Tables, army_count,
     army_size, heads, lowest, usable_changes,

@@ -117,6 +117,25 @@ cdef struct Tables:
     double outlook[N_TERMS][N_KNOTS]     # weights of a seat's score, linear between the knots
 
 
+cdef struct DieChange:          # what a card changes
+    int32_t symbol              # of the card
+    int32_t before              # the face that lies there
+    int32_t after               # and the one that will
+
+
+cdef inline DieChange die_change(int32_t change) noexcept nogil:
+    """What the number of a change means."""
+    if change >= MIRROR_OF:
+        return DieChange(MIRROR, change - MIRROR_OF + 1, 6 - (change - MIRROR_OF))
+    if change >= ADDSUB_DOWN:
+        return DieChange(ADDSUB, change - ADDSUB_DOWN + 2, change - ADDSUB_DOWN + 1)
+    if change >= ADDSUB_UP:
+        return DieChange(ADDSUB, change - ADDSUB_UP + 1, change - ADDSUB_UP + 2)
+    if change >= SUB_FROM:
+        return DieChange(SUB, change - SUB_FROM + 2, change - SUB_FROM + 1)
+    return DieChange(ADD, change - ADD_TO + 1, change - ADD_TO + 2)
+
+
 cdef inline int32_t lowest(uint64_t cards) noexcept nogil:
     """Number of the lowest card of a set that is not empty."""
     return count_trailing_zeros(cards)
