@@ -12,7 +12,8 @@ A file of experiments/ladder holds rows for one game:
     seed = 1
 
 `strongest` in a spec stands for the row of the game with exactly these parameters. A game
-without a row falls back to a plain search of fixed size, and whoever resolves it is told.
+without a row falls back to a plain search of fixed size, and whoever resolves it is told. `lookahead` stands for
+such a search, a short one.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from experiments import gametext
 from solvers import specs
 
 NAME = "strongest"
-FALLBACK_SIMULATIONS = 2000
+SHORT = "lookahead"  # a short search, for who wants to be met by a rival that is not hard to beat
+FALLBACK_SIMULATIONS, SHORT_SIMULATIONS = 2000, 100
 FIELDS = {
     "game": (str,),
     "bot": (str,),
@@ -156,8 +158,13 @@ def resolve(rules: Rules) -> str:
 
 def fallback(rules: Rules) -> str:
     """The search of fixed size that stands in where the ladder has no row."""
+    return search(rules, FALLBACK_SIMULATIONS)
+
+
+def search(rules: Rules, simulations: int) -> str:
+    """A tree search of fixed size that sees no more than its seat does, with what the game recommends to it."""
     searcher = "ismcts" if rules.hidden_information else "mcts"
-    return str(specs.parse_spec(f"{searcher}(simulations={FALLBACK_SIMULATIONS})", rules))
+    return str(specs.parse_spec(f"{searcher}(simulations={simulations})", rules))
 
 
 def explain(rules: Rules) -> str:
@@ -176,6 +183,8 @@ def note(spec: str, rules: Rules) -> str:
     """
     if spec.strip() == NAME:
         return explain(rules)
+    if spec.strip() == SHORT:
+        return f"{SHORT} is {search(rules, SHORT_SIMULATIONS)}"
     checked = specs.parse_spec(spec, rules)
     if not checked.recommended:
         return ""
@@ -183,5 +192,7 @@ def note(spec: str, rules: Rules) -> str:
 
 
 def register() -> None:
-    """Teach specs the name `strongest`; calling it again changes nothing."""
+    """Teach specs the names `strongest` and `lookahead`; calling it again changes nothing."""
     specs.register_alias(specs.Alias(NAME, "the best bot of the ladder at this game", resolve))
+    short = f"a tree search of {SHORT_SIMULATIONS} simulations: mcts, or ismcts where information is hidden"
+    specs.register_alias(specs.Alias(SHORT, short, lambda rules: search(rules, SHORT_SIMULATIONS)))

@@ -11,20 +11,20 @@ from markupsafe import Markup
 
 import games
 from engine_ext.errors import QuandaryError
-from experiments import ladder
+from engine_ext.position import Rules
+from experiments import ladder, players
 from experiments.play import odds
 from experiments.play.session import Session
 from experiments.web import drawing
 from experiments.web.tables import Table
 from games.words import NOBODY
+from solvers import specs
 
 LONG_WORDS, MEDIUM_WORDS = 40, 22  # characters of an option that a column has room for, on a wide and a narrow screen
 SHOWN_OPTIONS = 12
-BOTS = (ladder.NAME, "greedy", "random", "mcts(simulations=1000)", "ismcts(simulations=300)")
-
 LEVELS = {
     ladder.NAME: "the strongest known bot",
-    "mcts(simulations=100)": "a bot that looks ahead a little",
+    ladder.SHORT: "a bot that looks ahead a little",
     "greedy": "a bot that plays by a rule of thumb",
     "random": "a bot that plays at random",
 }
@@ -39,7 +39,13 @@ TEMPLATES = jinja2.Environment(
 
 
 def sentence(text: str) -> str:
-    """A text with a capital at its head."""
+    """A text with a capital at its head. Registered names are not changed by it: a game is called as people call
+    it, a bot as it is typed."""
+    name, space, rest = text.partition(" ")
+    if name in games.SPECS:
+        return games.SPECS[name].long_name + space + rest
+    if name.partition("(")[0].rstrip(":") in {*games.SPECS, *specs.names()}:
+        return text
     return text[:1].upper() + text[1:]
 
 
@@ -57,8 +63,8 @@ def start_page(error: str = "", given: dict[str, str] | None = None) -> str:
     return TEMPLATES.get_template("web_start.html").render(
         specs=games.SPECS.values(),
         made=lambda spec, variant: _reconstructed(spec.name, variant),
-        bots=BOTS,
-        levels=LEVELS,
+        bots=tuple(LEVELS),
+        levels=lambda spec: _levels(spec.name),
         error=error,
         given=known | {key: value for key, value in (given or {}).items() if key in known},
     )
@@ -157,6 +163,22 @@ def _any_reconstructed(session: Session) -> bool:
         and spec.records is not None
         and any(record["provenance"] == "reconstructed" for record in spec.records(session.rules))
     )
+
+
+@functools.cache
+def _levels(name: str) -> dict[str, str]:
+    """The opponents that a game can be played against in every variant, with their words."""
+    spec = games.SPECS[name]
+    variants = [spec.make_rules(spec.variants.get(variant)) for variant in spec.variants or [""]]
+    return {bot: words for bot, words in LEVELS.items() if all(_plays(bot, rules) for rules in variants)}
+
+
+def _plays(bot: str, rules: Rules) -> bool:
+    try:
+        players.make(bot, rules)
+    except QuandaryError:
+        return False
+    return True
 
 
 @functools.cache

@@ -279,6 +279,53 @@ def test_every_game_of_the_start_page_can_be_begun_in_every_variant(name, browse
             assert "you play alone" in page.text or f"seat {players - 1} is random" in page.text
 
 
+def test_every_opponent_of_every_form_of_the_start_page_plays():
+    """Each choice of each form opens a game in which the bot makes its moves; Qu'arz and Kuhn poker hide cards."""
+    browser = TestClient(web.make_app(seconds=0.05))
+    start = browser.get("/").text
+    found = re.findall(r'name="game" value="([^"]+)">(.*?)</form>', start, flags=re.DOTALL)
+    assert [name for name, _ in found] == list(games.SPECS)
+    for name, form in found:
+        bots = re.search(r'name="bot">(.*?)</select>', form, flags=re.DOTALL).group(1)
+        offered = dict(re.findall(r'<option value="([^"]*)">([^<]*)</option>', bots))
+        assert {"strongest", "lookahead", "random"} <= set(offered)
+        assert ("greedy" in offered) == ("suggest" in games.SPECS[name].make_rules().abilities)
+        variants = re.findall(
+            r'<option value="([^"]*)">', form.partition('name="bot"')[0].partition('name="players"')[0]
+        )
+        counts = re.findall(r'<option value="(\d+)"', form.partition('name="players"')[2].partition("</select>")[0])
+        for bot in offered:
+            for number, variant in enumerate(variants or [""]):
+                given = {"game": name, "bot": bot, "variant": variant, "seed": "5"}
+                given |= {"players": "2"} if "2" in counts else {}
+                page = settled(browser, browser.post("/", data=given))
+                for _ in range(3 if number == 0 else 1):
+                    assert page.status_code == 200, given
+                    assert 'class="notice"' not in page.text, given
+                    page = press(browser, (moves(page.text)[-1][0], {})) if moves(page.text) else page
+
+
+@pytest.mark.parametrize("name", sorted(games.SPECS))
+def test_what_the_start_page_suggests_for_any_game_opens_or_is_refused_with_advice(name, browser):
+    suggested = re.search(r'<datalist id="bots">(.*?)</datalist>', browser.get("/").text).group(1)
+    for bot in re.findall(r'value="([^"]*)"', suggested):
+        page = browser.post("/", data={"game": name, "bot": bot, "seat": "0", "seed": "5"})
+        assert page.status_code == 200 or "use " in page.text, (name, bot)
+
+
+@pytest.mark.parametrize(
+    ("game", "says"),
+    [
+        ("quarz", "Qu&#39;arz hides information from a seat, and mcts would see through that; use ismcts"),
+        ("quandary_kuhn", "Kuhn poker hides information"),
+    ],
+)
+def test_a_refusal_calls_games_by_their_names(game, says, browser):
+    page = browser.post("/", data={"game": game, "bot": "mcts(simulations=100)"})
+    assert page.status_code == 400
+    assert says in page.text
+
+
 def test_an_unknown_variant_is_named(browser):
     page = browser.post("/", data={"game": "quarriors", "variant": "Nobody's"})
     assert page.status_code == 400
