@@ -35,7 +35,7 @@ from libc.string cimport memset
 from engine_ext.game cimport PLAYER_LIMIT
 from solvers.node_pass cimport NodePass, Seat
 from solvers.sequence_form cimport (
-    RULE_CFR, RULE_DISCOUNT, RULE_PLUS, RULE_PREDICT, Kernels, SequenceForm, Side,
+    RULE_CFR, RULE_DISCOUNT, RULE_PLUS, RULE_PREDICT, Kernels, SequenceForm, Side, Weights,
 )
 from solvers.stopping cimport look_up
 from solvers.tree cimport FlatTree
@@ -48,7 +48,7 @@ from solvers.policies import TabularPolicy
 from solvers.saved import read_checkpoint, write_saved
 
 _KIND = "CFR checkpoint"
-_VERSION = 2
+_VERSION = 3
 _RULES = {"cfr": RULE_CFR, "cfr+": RULE_PLUS, "lcfr": RULE_DISCOUNT, "dcfr": RULE_DISCOUNT, "pcfr+": RULE_PREDICT}
 _WEIGHTS = {"cfr": 0.0, "cfr+": 1.0, "lcfr": 1.0, "dcfr": 2.0, "pcfr+": 2.0}   # exponent of t
 _GREATEST_GAMMA = 20.0    # the weights of 10^15 iterations still are numbers
@@ -74,12 +74,6 @@ cdef inline double power(double t, double exponent, bint by_root) noexcept nogil
 cdef inline double share(double weight) noexcept nogil:
     """weight / (weight + 1), which is 1 for a weight beyond all numbers."""
     return 1.0 if isinf(weight) else weight / (weight + 1.0)
-
-
-cdef struct Weights:
-    double average          # of this iteration's policies
-    double keep_positive    # share kept of positive regrets
-    double keep_negative    # and of the others
 
 
 cdef class CFRSolver:
@@ -115,6 +109,7 @@ cdef class CFRSolver:
     cdef int32_t rule
     cdef int32_t n_players
     cdef bint alternating
+    cdef bint linear
     # the sequence form: vectors over slots
     cdef SequenceForm sequences
     cdef list vectors                  # per player: regret, policy, plan, total, values
@@ -149,6 +144,7 @@ cdef class CFRSolver:
         self.rule = _RULES[variant]
         self.n_players = tree.n_players
         self.alternating = updates == "alternating"
+        self.linear = variant == "lcfr"
         self.form = form if form != "auto" else "sequence" if all(tree.perfect_recall) else "tree"
         if self.form == "sequence":
             self._start_sequences(base_only)
@@ -156,14 +152,21 @@ cdef class CFRSolver:
             self._start_nodes()
 
     cdef Weights weights_of(self, int64_t iteration) noexcept nogil:
+        """What iteration t, from 1, weighs, and which share of the regrets before it is kept.
+
+        The node pass discounts after an iteration's regrets are in, as OpenSpiel does; the sequence form when
+        the next ones come, or, as lcfr's discount comes to t/(t+1) a time, weighs regrets by t instead.
+        """
         cdef double t = <double>iteration
-        cdef bint by_root = self.sequences is not None
+        cdef bint lazy = self.sequences is not None
         cdef Weights out
-        out.average = power(t, self.gamma, by_root)
-        out.keep_positive = out.keep_negative = 1.0
-        if self.rule == RULE_DISCOUNT:
-            out.keep_positive = share(power(t, self.alpha, by_root))
-            out.keep_negative = share(power(t, self.beta, by_root))
+        out.average = power(t, self.gamma, lazy)
+        out.regret = out.keep_positive = out.keep_negative = 1.0
+        if self.linear and lazy:
+            out.regret = t
+        elif self.rule == RULE_DISCOUNT:
+            out.keep_positive = share(power(t - lazy, self.alpha, lazy))
+            out.keep_negative = share(power(t - lazy, self.beta, lazy))
         return out
 
     # ---- the sequence form ------------------------------------------------------------------
@@ -215,8 +218,8 @@ cdef class CFRSolver:
             for player in range(self.n_players):
                 if self.alternating:
                     kernels.values(&sides[player], rivals[player], self.values[player])
-                kernels.update[self.rule](&sides[player], weights.keep_positive, weights.keep_negative,
-                                          self.values[player], self.regret[player], self.policy[player])
+                kernels.update[self.rule](&sides[player], &weights, self.values[player], self.regret[player],
+                                          self.policy[player])
                 kernels.plan(&sides[player], weights.average, self.policy[player], self.plan[player],
                              self.total[player])
 
@@ -369,7 +372,14 @@ cdef class CFRSolver:
 
     def regrets(self):
         """Accumulated regrets after the variant's rule, float64[n_sequences]."""
-        return self._gather("regret")
+        regret = self._gather("regret")
+        if self.rule != RULE_DISCOUNT or self.sequences is None:
+            return regret
+        # The sequence form has yet to discount them.
+        cdef Weights coming = self.weights_of(self.iterations + 1)
+        if self.linear:
+            return regret / coming.regret
+        return regret * np.where(regret > 0.0, coming.keep_positive, coming.keep_negative)
 
     def nash_conv(self):
         """NashConv of the average policy.
@@ -393,7 +403,7 @@ cdef class CFRSolver:
         """Write a checkpoint from which a run continues bit for bit."""
         meta = {"setting": self._setting(), "iterations": self.iterations, "seconds": self.seconds,
                 "name": self.tree.name}
-        arrays = {"regret": self.regrets(), "policy": self._gather("policy"),
+        arrays = {"regret": self._gather("regret"), "policy": self._gather("policy"),
                   "total": self._gather("total")}
         write_saved(path, _KIND, _VERSION, meta, arrays)
 

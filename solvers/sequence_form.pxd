@@ -38,10 +38,16 @@ cdef extern from "sequence_kernels.h":
         const int32_t *term_slots
         const double *term
 
+    ctypedef struct Weights:
+        double average
+        double regret
+        double keep_positive
+        double keep_negative
+
     ctypedef struct Kernels:
         void (*values)(const Side *side, const double *const *x, double *u) noexcept nogil
-        void (*update[4])(const Side *side, double keep_positive, double keep_negative, double *u,
-                          double *regret, double *policy) noexcept nogil
+        void (*update[4])(const Side *side, const Weights *weights, double *u, double *regret,
+                          double *policy) noexcept nogil
         void (*plan)(const Side *side, double weight, const double *policy, double *x, double *total) noexcept nogil
         void (*best)(const Side *side, double *u, double *policy) noexcept nogil
 

@@ -69,9 +69,9 @@ cdef class SequenceForm:
         self.slot_of = np.zeros(tree.n_sequences, dtype=np.int32)
         self.arrays = [{} for _ in range(tree.n_players)]
         self.least = least_regrets(tree)
-        level, label = _places(tree)
+        places = _places(tree)
         for player in range(self.n_players):
-            self._pack(player, level, label)
+            self._pack(player, *places)
         self._fold()
         for player in range(self.n_players):
             self._bind(player)
@@ -79,7 +79,7 @@ cdef class SequenceForm:
 
     # ---- tiles -------------------------------------------------------------------------------
 
-    def _pack(self, player, level, label):
+    def _pack(self, player, level, label, steps):
         """Give every sequence of a player its slot."""
         tree = self.tree
         own = np.flatnonzero(tree.arrays["info_player"] == player).astype(np.int32)
@@ -96,7 +96,7 @@ cdef class SequenceForm:
         own = own[order]
         bounds = np.flatnonzero(np.diff(level[own], prepend=-1, append=1 << 30)) if len(own) else [0]
         for begin, end in itertools.pairwise(bounds):
-            packer = _Packer(own[begin:end], first, count, parent, label, slot_of)
+            packer = _Packer(own[begin:end], first, count, parent, label, steps, slot_of)
             for actions, regular, members, roots in packer.tiles():
                 tiles = len(members) // LANES
                 segments.append((tiles, n_slots, actions, regular, n_parents, n_tiles))
@@ -142,9 +142,9 @@ cdef class SequenceForm:
         cdef const double[:, ::1] utility = self.tree.arrays["utility"]
         cdef const int32_t[::1] own = slots[player]
         cdef const int32_t[::1] other = slots[rival]
-        cdef const int32_t[::1] order = _sorted_by(
-            _sorted_by(_paying(utility, player), other, self.n_slots(rival), 1),
-            own, self.n_slots(player) // LANES, LANES)
+        # The rival's slots descend within a run.
+        by_rival = _sorted_by(_paying(utility, player), other, self.n_slots(rival), 1)[::-1].copy()
+        cdef const int32_t[::1] order = _sorted_by(by_rival, own, self.n_slots(player) // LANES, LANES)
         cdef int64_t n = order.shape[0], i, at, n_entries = 0, n_terms = 0
         cdef int32_t run, column = -1, last = -1, used = 0, terminal
         sizes = np.zeros(self.n_slots(player) // LANES, dtype=np.int32)    # entries of each run
@@ -365,6 +365,7 @@ cdef class SequenceForm:
         cdef double *plans[PLAYER_LIMIT]
         cdef const double *rivals[PLAYER_LIMIT]
         cdef double[::1] u, regret, policy, total, view
+        cdef Weights even = Weights(1.0, 1.0, 1.0, 1.0)
         cdef int32_t player
         cdef int64_t _
         uniform = np.repeat(1.0 / np.diff(self.tree.arrays["info_first"]), np.diff(self.tree.arrays["info_first"]))
@@ -382,7 +383,7 @@ cdef class SequenceForm:
                 self.kernels.values(&self.sides[player], rivals, &u[0])
             times.append(time.perf_counter_ns())
             for _ in range(repeats):
-                self.kernels.update[RULE_CFR](&self.sides[player], 1.0, 1.0, &u[0], &regret[0], &policy[0])
+                self.kernels.update[RULE_CFR](&self.sides[player], &even, &u[0], &regret[0], &policy[0])
             times.append(time.perf_counter_ns())
             for _ in range(repeats):
                 self.kernels.plan(&self.sides[player], 1.0, &policy[0], plans[player], &total[0])
@@ -483,25 +484,34 @@ cdef inline int32_t _first_difference(const int32_t **keys, int32_t n_keys, int3
 
 
 def _places(FlatTree tree):
-    """Where each information set stands: (level, label), int32[n] and uint64[n].
+    """Where each information set stands: (level, label, steps), int32[n], uint64[n] and float64[n, 2].
 
     The level counts the player's own earlier decisions. The label hashes what the others and chance did since the
     last of these, on the way to the set's first node; at level 0 only what the others did, so that
-    one history with different private cards gives one label.
+    one history with different private cards gives one label. `steps` puts labels in order: chance's steps (column 0)
+    and the others' (1), each written as a fraction whose digits are the actions.
     """
     cdef const TreeTables *t = &tree.tables
     levels = np.zeros(tree.n_infosets, dtype=np.int32)
     labels = np.zeros(tree.n_infosets, dtype=np.uint64)
+    steps = np.zeros((tree.n_infosets, 2))
     owner = np.repeat(np.arange(tree.n_infosets, dtype=np.int32), np.diff(tree.arrays["info_first"]))
     seen = np.zeros(tree.n_infosets, dtype=np.int8)
     cdef int32_t[::1] level = levels
     cdef uint64_t[::1] label = labels
+    cdef double[:, ::1] step = steps
     cdef const int32_t[::1] infoset_of = owner
     cdef int8_t[::1] done = seen
-    cdef int32_t node, infoset, walk, parent
+    cdef int32_t node, infoset, walk, parent, edge, kind
     cdef int8_t player
     cdef uint64_t key
+    cdef double base[2]        # one more digit than there are actions: a longer path comes after its beginning
+    base[0] = base[1] = 2.0
     with nogil:
+        for node in range(t.n_nodes):
+            kind = t.player[node] != CHANCE
+            for edge in range(t.first[node], t.first[node] + t.count[node]):
+                base[kind] = max(base[kind], <double>t.action[edge] + 2.0)
         for node in range(t.n_nodes):
             player = t.player[node]
             if player < 0 or done[t.infoset[node]]:
@@ -518,9 +528,11 @@ def _places(FlatTree tree):
                     break
                 if level[infoset] or t.player[parent] != CHANCE:
                     key = rng_combine(key, <uint64_t>(t.player[parent] + 2) << 32 | <uint64_t>t.action[walk])
+                    kind = t.player[parent] != CHANCE
+                    step[infoset, kind] = (t.action[walk] + 1.0 + step[infoset, kind]) / base[kind]
                 walk = parent
             label[infoset] = key
-    return levels, labels
+    return levels, labels, steps
 
 
 def _terminal_slots(FlatTree tree, const int32_t[::1] slot_of):
@@ -572,13 +584,14 @@ cdef class _Packer:
     """
     cdef object sets, count, run, lane, label
 
-    def __init__(self, sets, first, count, parent, label, const int32_t[::1] slot_of):
+    def __init__(self, sets, first, count, parent, label, steps, const int32_t[::1] slot_of):
         slots = np.zeros(len(sets), dtype=np.int32)
         given = parent[sets] != NO_SEQUENCE
         slots[given] = np.asarray(slot_of)[parent[sets][given]]
         run = slots // LANES
         lane = np.where(given, slots % LANES, -1)     # -1: any lane will do
-        order = np.lexsort((label[sets], run, count[sets]))
+        # Within a parent's run by what chance and the others did, like sets last first.
+        order = np.lexsort((-sets, label[sets], steps[sets, 1], steps[sets, 0], run, count[sets]))
         self.sets, self.count, self.run = sets[order], count[sets][order], run[order].astype(np.int32)
         self.lane, self.label = lane[order].astype(np.int32), label[sets][order]
 

@@ -58,6 +58,13 @@ typedef struct {
     const double *term;
 } Side;
 
+typedef struct {
+    double average;       /* of this iteration's policies in the average */
+    double regret;        /* of its regrets */
+    double keep_positive; /* share kept of the positive regrets so far */
+    double keep_negative; /* and of the others */
+} Weights;
+
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE Vec load(const double *p) { return *(const Vec *)p; }
@@ -100,9 +107,12 @@ INLINE void values_body(const Side *s, const double *const *x, double *u) {
 }
 
 /* One segment, last tile first: values of the sets from u, regrets by the rule, the next policy
-   by regret matching; each set's value is added to its own last sequence's u. */
-INLINE void update_segment(const Side *s, int32_t g, const int32_t k, const int rule, double keep_positive,
-                           double keep_negative, double *u, double *regret, double *policy) {
+   by regret matching; each set's value is added to its own last sequence's u.
+
+   Added up in another order the results are as right, and after some thousand iterations others (docs/solvers.md): this
+   one, with the order of sets and entries in sequence_form.pyx, comes near the reference figures. */
+INLINE void update_segment(const Side *s, int32_t g, const int32_t k, const int rule, const Weights *weights, double *u,
+                           double *regret, double *policy) {
     const int32_t regular = s->segment_regular[g];
     const Vec even = (Vec){0} + 1.0 / k;
     for (int32_t i = s->segment_tiles[g] - 1; i >= 0; i--) {
@@ -110,18 +120,20 @@ INLINE void update_segment(const Side *s, int32_t g, const int32_t k, const int 
         double *q = u + base, *R = regret + base, *pi = policy + base;
         const Vec least = load(s->least + ((int64_t)s->segment_tile[g] + i) * LANES);
         Vec value = {0}, total = {0};
-        for (int32_t a = 0; a < k; a++) value += load(pi + a * LANES) * load(q + a * LANES);
+        for (int32_t a = k - 1; a >= 0; a--) value += load(pi + a * LANES) * load(q + a * LANES);
         for (int32_t a = 0; a < k; a++) {
             const Vec r = load(q + a * LANES) - value;
-            Vec sum = load(R + a * LANES) + r, plus;
+            Vec sum = load(R + a * LANES), plus;
             if (rule == RULE_CFR) {
+                sum += r;
                 plus = above(sum, least);
             } else if (rule == RULE_DISCOUNT) {
                 const Mask up = (Mask)(sum > 0.0);
-                sum = keep(sum * keep_positive, up) + keep(sum * keep_negative, ~up);
-                plus = above(sum, least);
+                sum = keep(sum * weights->keep_positive, up) + keep(sum * weights->keep_negative, ~up);
+                sum += r * weights->regret;
+                plus = above(sum, least * weights->regret);
             } else {
-                sum = above(sum, least);
+                sum = above(sum + r, least);
                 plus = rule == RULE_PREDICT ? above(sum + r, least) : sum;
             }
             store(R + a * LANES, sum);
@@ -129,8 +141,9 @@ INLINE void update_segment(const Side *s, int32_t g, const int32_t k, const int 
             total += plus;
         }
         const Mask some = (Mask)(total > 0.0);
+        const Vec share = 1.0 / total;
         for (int32_t a = 0; a < k; a++)
-            store(pi + a * LANES, keep(load(pi + a * LANES) / total, some) + keep(even, ~some));
+            store(pi + a * LANES, keep(load(pi + a * LANES) * share, some) + keep(even, ~some));
         if (regular) {
             double *parent = u + s->parents[s->segment_parent[g] + i];
             store(parent, load(parent) + value);
@@ -141,15 +154,14 @@ INLINE void update_segment(const Side *s, int32_t g, const int32_t k, const int 
     }
 }
 
-INLINE void update_body(const Side *s, const int rule, double keep_positive, double keep_negative, double *u,
-                        double *regret, double *policy) {
+INLINE void update_body(const Side *s, const int rule, const Weights *weights, double *u, double *regret,
+                        double *policy) {
     for (int32_t g = s->n_segments - 1; g >= 0; g--) {
         switch (s->segment_actions[g]) {
-        case 2: update_segment(s, g, 2, rule, keep_positive, keep_negative, u, regret, policy); break;
-        case 3: update_segment(s, g, 3, rule, keep_positive, keep_negative, u, regret, policy); break;
-        case 4: update_segment(s, g, 4, rule, keep_positive, keep_negative, u, regret, policy); break;
-        default:
-            update_segment(s, g, s->segment_actions[g], rule, keep_positive, keep_negative, u, regret, policy);
+        case 2: update_segment(s, g, 2, rule, weights, u, regret, policy); break;
+        case 3: update_segment(s, g, 3, rule, weights, u, regret, policy); break;
+        case 4: update_segment(s, g, 4, rule, weights, u, regret, policy); break;
+        default: update_segment(s, g, s->segment_actions[g], rule, weights, u, regret, policy);
         }
     }
 }
@@ -221,7 +233,7 @@ INLINE void best_body(const Side *s, double *u, double *policy) {
 }
 
 typedef void (*ValuesKernel)(const Side *, const double *const *, double *);
-typedef void (*UpdateKernel)(const Side *, double, double, double *, double *, double *);
+typedef void (*UpdateKernel)(const Side *, const Weights *, double *, double *, double *);
 typedef void (*PlanKernel)(const Side *, double, const double *, double *, double *);
 typedef void (*BestKernel)(const Side *, double *, double *);
 
@@ -234,17 +246,17 @@ typedef struct {
 
 #define DEFINE_KERNELS(NAME, TARGET)                                                                              \
     TARGET static void NAME##_values(const Side *s, const double *const *x, double *u) { values_body(s, x, u); }  \
-    TARGET static void NAME##_cfr(const Side *s, double p, double n, double *u, double *r, double *pi) {          \
-        update_body(s, RULE_CFR, p, n, u, r, pi);                                                                 \
+    TARGET static void NAME##_cfr(const Side *s, const Weights *w, double *u, double *r, double *pi) {            \
+        update_body(s, RULE_CFR, w, u, r, pi);                                                                    \
     }                                                                                                             \
-    TARGET static void NAME##_plus(const Side *s, double p, double n, double *u, double *r, double *pi) {         \
-        update_body(s, RULE_PLUS, p, n, u, r, pi);                                                                \
+    TARGET static void NAME##_plus(const Side *s, const Weights *w, double *u, double *r, double *pi) {           \
+        update_body(s, RULE_PLUS, w, u, r, pi);                                                                   \
     }                                                                                                             \
-    TARGET static void NAME##_discount(const Side *s, double p, double n, double *u, double *r, double *pi) {     \
-        update_body(s, RULE_DISCOUNT, p, n, u, r, pi);                                                            \
+    TARGET static void NAME##_discount(const Side *s, const Weights *w, double *u, double *r, double *pi) {       \
+        update_body(s, RULE_DISCOUNT, w, u, r, pi);                                                               \
     }                                                                                                             \
-    TARGET static void NAME##_predict(const Side *s, double p, double n, double *u, double *r, double *pi) {      \
-        update_body(s, RULE_PREDICT, p, n, u, r, pi);                                                             \
+    TARGET static void NAME##_predict(const Side *s, const Weights *w, double *u, double *r, double *pi) {        \
+        update_body(s, RULE_PREDICT, w, u, r, pi);                                                                \
     }                                                                                                             \
     TARGET static void NAME##_plan(const Side *s, double w, const double *pi, double *x, double *sum) {           \
         plan_body(s, w, pi, x, sum);                                                                              \

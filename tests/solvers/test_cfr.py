@@ -102,10 +102,9 @@ def test_kuhn_with_simultaneous_updates_converges_as_the_reference():
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_leduc_converges_as_the_reference(variant):
     # After some hundred iterations the play of near-ties depends on the order of additions.
-    solver = CFRSolver(extract("leduc_poker"), variant=variant)
-    found = series(solver)
+    found = series(CFRSolver(extract("leduc_poker"), variant=variant), (10, 90, 900, 3000))
     assert found[:2] == pytest.approx(LEDUC[variant][:2], rel=2e-2)
-    assert found[2] == pytest.approx(LEDUC[variant][2], rel=0.2 if variant == "pcfr+" else 0.1)
+    assert found[2:] == pytest.approx([LEDUC[variant][2], LEDUC_4000[variant]], rel=0.2 if variant == "pcfr+" else 0.1)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -121,14 +120,24 @@ def test_as_exact_arithmetic_goes(variant, form):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("form", FORMS)
-def test_leduc_goes_on_as_equally_right_programs_do(variant, form):
-    """After 4,000 iterations: not above the reference figure by more than 10 %, to the percent (pcfr+: 20 %), nor
-    more than 10 % outside of what exact arithmetic and twelve orders of additions come to (docs/solvers.md)."""
-    solver = CFRSolver(extract("leduc_poker"), variant=variant, form=form)
+def test_both_forms_tell_the_same_regrets(variant):
+    """Whenever a form discounts: after twenty iterations rounding has not been magnified yet."""
+    tree = extract("leduc_poker")
+    forms = [CFRSolver(tree, variant=variant, form=form) for form in FORMS]
+    for solver in forms:
+        solver.run(20)
+    assert np.abs(forms[0].regrets()).max() > 0.01
+    assert forms[0].regrets() == pytest.approx(forms[1].regrets(), abs=1e-11)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_leduc_goes_on_in_the_tree_form_as_equally_right_programs_do(variant):
+    """After 4,000 iterations: not above the reference figure by more than 10 % (pcfr+: 20 %), nor more than 10 %
+    outside of what exact arithmetic and twelve orders of additions come to (docs/solvers.md)."""
+    solver = CFRSolver(extract("leduc_poker"), variant=variant, form="tree")
     solver.run(4000)
     found = solver.exploitability()
-    assert round(found / LEDUC_4000[variant], 2) <= (1.2 if variant == "pcfr+" else 1.1)
+    assert found < LEDUC_4000[variant] * (1.2 if variant == "pcfr+" else 1.1)
     least, greatest = SPREAD_4000[variant]
     assert 0.9 * least < found < 1.1 * greatest
 
@@ -209,7 +218,7 @@ def test_the_node_pass_plays_what_openspiel_plays(name, variant, theirs):
     solver.run(40)
     table = other.tabular_average_policy().policy_table()
     for label, pairs in solver.average_policy().table().items():
-        assert dict(pairs) == pytest.approx(dict(table[label]), rel=1e-9, abs=1e-13)
+        assert dict(pairs) == pytest.approx(dict(table[label]), rel=1e-9, abs=1e-11)
 
 
 @pytest.mark.soak
