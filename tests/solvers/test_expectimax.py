@@ -66,6 +66,7 @@ def test_many_players_maximise_their_own(seed, levels, n_players):
         ("0c1c", 12, None, 1),
         ("0c1c0", 6, None, 2),
         ("01c01", 6, 10, 2),
+        ("c0c1c", 6, None, 2),
     ],
 )
 def test_star2_visits_under_half_of_the_plain_search(levels, branching, grades, n_trees):
