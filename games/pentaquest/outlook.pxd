@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The estimate among several: what rules.pyx takes from outlook.pyx."""
+"""The estimate among several: what tables.pyx, machine.pyx and rules.pyx take from outlook.pyx."""
 from games.pentaquest.state cimport State, Tables
 
 cdef void estimate_among(const void *tables, const void *state, double *out) noexcept nogil

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The game's own judgement: what rules.pyx takes from plan.pyx."""
+"""The game's own judgement: what tables.pyx, machine.pyx and rules.pyx take from plan.pyx."""
 from libc.stdint cimport int32_t
 
 from engine_ext.rng cimport Rng

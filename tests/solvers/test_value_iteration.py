@@ -41,6 +41,21 @@ def test_small_pig_against_the_reference(goal):
             assert values[exact.step(position, result.action)] == pytest.approx(value, abs=1e-9)
 
 
+def test_a_sweep_goes_once_round_every_cycle():
+    """In pig a cycle leads through the starts of both seats' turns, or it is a roll at a total that is enough to win,
+    which stays as it is. So these steps alone may lead to a state that is not swept before: for all scores of both
+    seats, 0 or 2 to 11 points, that to one of the two starts, and for each seat the other."""
+    start = games.spec("pig").make_rules({"goal": 12}).initial_position()
+    searcher = ValueIterationSearcher()
+    searcher.search(start)
+    place = {searcher.solution.number_of(position): position for position in exact.value_iteration(start)}
+    closing = {to for number in place for _, _, to in searcher.solution.steps_of(number) if to >= number}
+    found = [place[number].to_dict() for number in closing]
+    assert sum(each["total"] == 0 for each in found) == 11 * 11
+    assert sum(each["total"] + each["scores"][each["seat"]] == 12 for each in found) == 2 * 11 * 11
+    assert len(found) == 3 * 11 * 11
+
+
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10**6), st.text("012c?", min_size=1, max_size=4), st.integers(2, 4))
 def test_trees_are_solved_in_one_sweep(seed, levels, n_players):
@@ -128,7 +143,7 @@ def test_after_some_sweeps_there_are_bounds_that_hold():
     """Of the value and of every action's; they narrow, and enough sweeps are all sweeps."""
     start = PIG.initial_position()
     errors = []
-    for sweeps in (1, 3, 10, 30):
+    for sweeps in (1, 3, 6, 10):
         searcher = ValueIterationSearcher(sweeps=sweeps)
         for position in (start, PIG.from_dict({"scores": [9, 10], "seat": 1, "total": 2})):
             result = searcher.search(position)
