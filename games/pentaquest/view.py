@@ -14,7 +14,7 @@ from rich.text import Text
 from engine_ext.position import Position, Rules
 from games.pentaquest.cards import SYMBOLS, Card, Requirement
 from games.pentaquest.rules import PentaquestRules
-from games.words import who
+from games.words import count, join, who
 
 # What each army symbol does to the dice, as shown in a card's corner.
 MARKS = {"add": "+1", "sub": "−1", "addsub": "±1", "reroll": "↻", "mirror": "⇅"}
@@ -34,10 +34,11 @@ def sections(position: Position, seat: int) -> dict[str, RenderableType]:
     """
     rules = cast(PentaquestRules, position.rules)
     state = position.to_dict()
+    dice = {} if position.is_terminal() else {"dice": _dice(state)}
     return {
         "turn": Text(_headline(position, state, seat), style="bold"),
         "quest": _quest(rules, position, state),
-        "dice": _dice(state),
+        **dice,
         "armies": _armies(state, seat),
         "notes": Text(_provenance(rules), style="dim"),
     }
@@ -59,8 +60,8 @@ def records(rules: Rules) -> list[dict[str, str]]:
 def requirement_text(requirement: Requirement) -> Text:
     """A requirement as dice and signs: numbers on white, suns and moons in colour."""
     text = Text()
-    for face, count in enumerate(requirement.numbers, 1):
-        for _ in range(count):
+    for face, needed in enumerate(requirement.numbers, 1):
+        for _ in range(needed):
             text.append(f" {face} ", style=_DIE)
             text.append(" ")
     text.append("☀ " * requirement.suns, style="bold yellow")
@@ -75,11 +76,34 @@ def _headline(position: Position, state: dict, seat: int) -> str:
         won = not state["deck"] and not state["quest"]
         if position.num_players() == 1:
             return f"Won: {position.returns()[0]:.0f} cards kept" if won else f"Lost in turn {state['turn']}, {left}"
-        return "Game over: " + ", ".join(f"{who(s, seat)} {v:+.2f}" for s, v in enumerate(position.returns()))
+        return f"Game over: {won_by(position, state, seat)}"
     if position.num_players() == 1:
         return f"Turn {state['turn'] + 1}, {left}"
     whose_turn = "Your turn" if state["seat"] == seat else f"The turn of seat {state['seat']}"
     return f"{whose_turn}, {left}"
+
+
+def won_by(position: Position, state: dict, seat: int) -> str:
+    """Who has won among several, and by what (rules 29, 30; P12, P19)."""
+    utilities = position.returns()
+    winners = [s for s, utility in enumerate(utilities) if utility == max(utilities)]
+    names = join([who(s, seat) for s in sorted(winners, key=lambda s: s != seat)])
+    if len(winners) > 1:
+        told = f"{names} share the win"
+    else:
+        told = f"{names} {'have' if winners == [seat] else 'has'} won"
+    unused = [sum(army.values()) for army in state["armies"]]
+    captured = [kept + used for kept, used in zip(unused, state["discards"], strict=True)]
+    counted, what = (unused, "in the army") if position.rules.parameters["original"] else (captured, "captured")
+    behind = [s for s in range(len(utilities)) if s not in winners]
+    first = max(counted)
+    if not behind:
+        return f"{told}, {count(first, 'card')} {what} each"
+    second = max(counted[s] for s in behind)
+    if second < first:
+        return f"{told}, {count(first, 'card')} {what} to {second}"
+    level = max(unused[s] for s in behind if counted[s] == first)
+    return f"{told}, {count(unused[winners[0]], 'card')} unused to {level}, with {first} {what} each"
 
 
 def _quest(rules: PentaquestRules, position: Position, state: dict) -> RenderableType:
@@ -140,4 +164,4 @@ def _armies(state: dict, seat: int) -> Table:
 
 def _provenance(rules: PentaquestRules) -> str:
     counts = Counter(card.provenance for card in rules.deck.cards)
-    return "Cards: " + ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    return "Cards: " + ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))

@@ -54,19 +54,18 @@ def ask(position: Position) -> str:
 def options(position: Position) -> Mapping[int, str]:
     """Creatures first, then rerolls and army cards; what gives up comes last."""
     state, cards = position.to_dict(), _cards(position)
-    alone = position.num_players() == 1
     groups: list[dict[int, str]] = [{}, {}, {}]
     for action in position.legal_actions():
         name = position.action_to_string(action)
         verb, _, rest = name.partition(" ")
         if verb == "pass":
             beaten = cast(PentaquestRules, position.rules).beaten_kinds(position)
-            loses = " and lose the game" if alone else " the turn"
-            groups[2][action] = ("take nothing" if beaten else "give up") + (loses if alone or not beaten else "")
+            groups[2][action] = f"{'take nothing' if beaten else 'give up'}: {_outcome(position, state, action)}"
         elif verb == "beat":
             card = cards[rest]
             groups[0][action] = (
-                f"beat {rest} ({requirement_words(card)}) and keep it: {card.symbol}, {MEANINGS[card.symbol]}"
+                f"beat {rest} ({requirement_words(card)}): it joins your army ({card.symbol}, "
+                f"{MEANINGS[card.symbol]}), and {_outcome(position, state, action)}"
             )
         elif verb == "discard":
             groups[1][action] = f"discard {rest} ({MEANINGS[rest]})"
@@ -74,14 +73,45 @@ def options(position: Position) -> Mapping[int, str]:
             kept = name.partition("keep ")[2]
             n = len(state["dice"]) - (0 if kept == "none" else len(kept.split()))
             if n == 0:
-                text = "keep all, and use up a reroll"
+                text = "keep all"
             else:
                 text = f"roll all {n} again" if kept == "none" else f"keep {kept}, roll {n} again"
-            groups[1][action] = text if verb == "reroll," else f"use a reroll card: {text}"
+            if verb == "reroll,":
+                after = _outcome(position, state, action)
+                used = ", and use up a free reroll" if n == 0 else ""
+                groups[1][action] = f"{text}{used}{f': {after}' if after else ''}"
+            else:
+                groups[1][action] = f"use a reroll card: {text}{_price(position, state, action)}"
         else:
             source, _, goal = rest.partition(" to ")
-            groups[1][action] = f"use a card, {verb}: a {source} becomes {goal}"
+            groups[1][action] = f"use a card, {verb}: a {source} becomes {goal}{_price(position, state, action)}"
     return groups[0] | groups[1] | groups[2]
+
+
+def _price(position: Position, state: Mapping[str, Any], action: int) -> str:
+    """What using an army card costs besides the card: the free rerolls (P5), perhaps the turn or the game."""
+    left = state["rerolls"]
+    parts = [f"your {'free reroll is' if left == 1 else f'{left} free rerolls are'} gone"] if left else []
+    after = _outcome(position, state, action)
+    parts += [after] if after else []
+    return f" ({', and '.join(parts)})" if parts else ""
+
+
+def _outcome(position: Position, state: Mapping[str, Any], action: int) -> str:
+    """How an answer ends the turn or the game at once, in words; empty where it does neither, or dice decide."""
+    child = position.child(action)
+    after, seat = child.to_dict(), state["seat"]
+    if child.is_terminal():
+        if position.num_players() > 1:
+            return "the game ends"
+        return "the game is lost" if after["deck"] or after["quest"] else "the game is won"
+    if after["step"] != "forfeit" and (after["seat"], after["turn"]) == (seat, state["turn"]):
+        return ""
+    kept = [sum(each["armies"][seat].values()) for each in (state, after)]
+    verb = position.action_to_string(action).partition(" ")[0]
+    expected = kept[0] + {"beat": 1, "pass": 0, "reroll,": 0}.get(verb, -1)  # P12: a failed turn may cost another card
+    costs = ", and costs you a card of your army" if after["step"] == "forfeit" or kept[1] < expected else ""
+    return f"your turn ends{costs}"
 
 
 # ---- the story -----------------------------------------------------------------------------------
@@ -164,16 +194,22 @@ def look_up(position: Position, seat: int) -> Mapping[str, str]:
         name: f"needs {requirement_words(card)}; {card.symbol}: {MEANINGS[card.symbol]}; {card.provenance}"
         for name, card in _cards(position).items()
     }
-    signs = "☀ ☀: two dice of one number, whichever; ☾ ☾: likewise, the same number or another"
-    return known | {f"card {symbol}": meaning for symbol, meaning in MEANINGS.items()} | {"suns and moons": signs}
+    other = "another number" if position.rules.parameters["distinct"] else "the same number or another"  # P1
+    signs = f"☀ ☀: two dice of one number, whichever; ☾ ☾: likewise, {other}"
+    used = "used once, in place of the free rerolls that the turn has left (P5)"
+    return (
+        known
+        | {f"card {symbol}": f"{meaning}; {used}" for symbol, meaning in MEANINGS.items()}
+        | {"suns and moons": signs}
+    )
 
 
 def aim(rules: Rules) -> str:
     """The course of a turn, and what wins."""
     turn = (
-        "Each turn you roll five dice, and once more, in the first turn twice, as many of them as you like. Take a "
-        "creature whose numbers, suns or moons they then show: it joins your army, and its card can be used up later "
-        "to change dice in the way it says. "
+        f"Each turn you roll five dice, and once more{_first_turn(rules)}, as many of them as you like. Take a "
+        "creature whose numbers, suns or moons they then show: it joins your army, and its card can be used up in a later turn "
+        "to change dice in the way it says. Whoever uses a card has done with the free rerolls of that turn. "
     )
     if rules.num_players() == 1:
         return (
@@ -194,6 +230,13 @@ def aim(rules: Rules) -> str:
         f"{turn}{wins}. Among those level in that, who has most cards unused in the army wins; who is level in that, "
         "too, shares the win."
     )
+
+
+def _first_turn(rules: Rules) -> str:
+    """Rule 8, P11: who has two free rerolls, and when."""
+    if rules.num_players() == 1 or rules.parameters["first_turn_rerolls"] == "all":
+        return ", in the first turn twice"
+    return ", seat 0 in its first turn twice"
 
 
 def unit(rules: Rules) -> tuple[str, str]:

@@ -204,7 +204,7 @@ def test_alone_nobody_is_called_a_player_or_seat():
     assert "You play alone" in shown
     assert "player 0" not in shown
     assert "seat 0" not in shown
-    menu = [line for line in shown.splitlines() if "give up and lose the game" in line or "take nothing" in line]
+    menu = [line for line in shown.splitlines() if "give up: the game is lost" in line or "take nothing" in line]
     assert menu
     assert not menu[0].lstrip().startswith("1 ")
 

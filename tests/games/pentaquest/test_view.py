@@ -49,10 +49,114 @@ def test_the_menu_begins_with_what_wins_and_ends_with_giving_up() -> None:
     position = rules.from_dict({"deck": [], "quest": ["Marsh Toad"], "armies": [{"add": 1}], "dice": [2, 2, 3, 4, 5]})
     words = list(SPEC.options(position).values())
     assert words[0].startswith("beat Marsh Toad (")
-    assert words[-1] == "take nothing and lose the game"
-    assert "use a card, add: a 5 becomes 6" in words
+    assert words[-1] == "take nothing: the game is lost"
+    assert "use a card, add: a 5 becomes 6 (your free reroll is gone)" in words
     assert "keep 2 2, roll 3 again" in words
     assert "You have rolled 2 2 3 4 5" in SPEC.ask(position)
+
+
+def menu_of(position: Position) -> dict[str, str]:
+    return {position.action_to_string(action): words for action, words in SPEC.options(position).items()}
+
+
+def test_every_answer_that_ends_or_loses_something_says_so(tmp_path) -> None:
+    """P5: cards come after the free rerolls, so that using one gives them up; rule 22: alone a turn that beats nothing
+    loses. The Horned Devil asks for three sixes; 1 2 3 4 5 has none, and no one card of the army makes them."""
+    deck = write_deck(tmp_path / "deck.toml", [("Devil", ["666"], "add"), ("Rat", ["12346"], "add")] * 2)
+    rules = SPEC.make_rules({"deck": str(deck)})
+    given = {"deck": [], "quest": ["Devil", "Rat"], "armies": [{"add": 1}], "discards": [1], "dice": [1, 2, 3, 4, 5]}
+    menu = menu_of(rules.from_dict(given))
+    lost = " (your free reroll is gone, and the game is lost)"
+    assert menu["add 1 to 2"] == f"use a card, add: a 1 becomes 2{lost}"
+    assert menu["add 5 to 6"] == "use a card, add: a 5 becomes 6 (your free reroll is gone)"  # it beats the Rat
+    assert menu["pass"] == "give up: the game is lost"
+    two = menu_of(rules.from_dict({**given, "armies": [{"add": 2}], "discards": [0]}))
+    assert two["add 1 to 2"] == "use a card, add: a 1 becomes 2 (your free reroll is gone)"
+    first = {"deck": [], "quest": ["Devil", "Rat"], "dice": [1, 2, 3, 4, 6]}
+    assert menu_of(rules.from_dict(first))["beat Rat"] == (
+        "beat Rat (1 2 3 4 6): it joins your army (add, one die up by 1), and your turn ends"
+    )
+    none = menu_of(rules.from_dict({**given, "rerolls": 0}))
+    assert none["add 1 to 2"] == "use a card, add: a 1 becomes 2 (the game is lost)"
+    bare = menu_of(rules.from_dict({**given, "armies": [{}], "discards": [2]}))
+    assert bare["reroll, keep 1 2 3 4 5"] == "keep all, and use up a free reroll: the game is lost"
+    last = {"deck": [], "quest": ["Rat"], "dice": [1, 2, 3, 4, 6], "armies": [{"add": 3}]}
+    assert menu_of(rules.from_dict(last))["beat Rat"].endswith(", and the game is won")
+
+
+def test_among_several_an_answer_says_when_the_turn_ends_and_what_that_costs(tmp_path) -> None:
+    """Rule 27; P12: by the original a turn that beats nothing costs an army card."""
+    deck = write_deck(tmp_path / "deck.toml", [("Devil", ["666"], "add"), ("Rat", ["12346"], "reroll")] * 3)
+    given = {
+        "deck": [],
+        "quest": ["Devil", "Rat"],
+        "armies": [{"add": 1, "reroll": 1}, {}],
+        "discards": [0, 2],
+        "turn": 4,
+        "dice": [1, 2, 3, 4, 5],
+    }
+    plain = menu_of(SPEC.make_rules({"deck": str(deck), "players": 2}).from_dict(given))
+    assert plain["pass"] == "give up: your turn ends"
+    assert plain["add 1 to 2"] == "use a card, add: a 1 becomes 2 (your free reroll is gone)"
+    assert plain["reroll card, keep none"] == "use a reroll card: roll all 5 again (your free reroll is gone)"
+    original = SPEC.make_rules({"deck": str(deck), "players": 2, "original": True})
+    assert menu_of(original.from_dict(given))["pass"] == "give up: your turn ends, and costs you a card of your army"
+    one = {**given, "armies": [{"add": 1}, {}], "discards": [1, 2]}
+    assert menu_of(original.from_dict(one))["pass"] == "give up: your turn ends, and costs you a card of your army"
+    assert menu_of(original.from_dict(one))["add 1 to 2"] == (
+        "use a card, add: a 1 becomes 2 (your free reroll is gone, and your turn ends)"
+    )
+    none = {**given, "armies": [{}, {}], "discards": [2, 2]}
+    assert menu_of(original.from_dict(none))["pass"] == "give up: your turn ends"
+
+
+def test_that_cards_end_the_free_rerolls_is_said_beforehand() -> None:
+    """P5."""
+    rules = SPEC.make_rules({})
+    assert "Whoever uses a card has done with the free rerolls of that turn." in SPEC.aim(rules)
+    known = SPEC.look_up(rules.from_dict({"dice": [1, 2, 3, 4, 5], "quest": ["Horned Devil"], "deck": []}), 0)
+    assert known["card sub"].startswith("one die down by 1; used once, in place of the free rerolls")
+
+
+def test_suns_and_moons_and_first_rerolls_are_told_as_they_are_played() -> None:
+    """P1 with `distinct`, P11 with `first_turn_rerolls`."""
+    dice = {"dice": [1, 2, 3, 4, 5], "quest": ["Horned Devil"], "deck": []}
+    for distinct, says in ((False, "the same number or another"), (True, "likewise, another number")):
+        position = SPEC.make_rules({"distinct": distinct}).from_dict(dice)
+        assert SPEC.look_up(position, 0)["suns and moons"].endswith(says)
+    twice = ", in the first turn twice,"
+    for rerolls, players, says in (
+        ("all", 2, twice),
+        ("all", 1, twice),
+        ("first", 2, ", seat 0 in its first turn twice,"),
+    ):
+        assert says in SPEC.aim(SPEC.make_rules({"first_turn_rerolls": rerolls, "players": players}))
+
+
+@pytest.mark.parametrize(
+    ("given", "end"),
+    [
+        (
+            {"armies": [{"add": 1}, {"add": 2, "sub": 1}], "discards": [2, 0]},
+            "seat 1 has won, 3 cards unused to 1, with",
+        ),
+        ({"armies": [{"add": 1}, {"add": 2}], "discards": [3, 0]}, "you have won, 4 cards captured to 2"),
+        (
+            {"armies": [{"add": 1}, {"add": 2}], "discards": [2, 1]},
+            "seat 1 has won, 2 cards unused to 1, with 3 captured",
+        ),
+        ({"armies": [{"add": 2}, {"add": 1, "sub": 1}], "discards": [1, 1]}, "you and seat 1 share the win, 3 cards"),
+    ],
+)
+def test_the_end_among_several_says_who_has_won_and_by_what(given, end, tmp_path) -> None:
+    """Rules 29, 30, P19."""
+    deck = write_deck(tmp_path / "deck.toml", [("Rat", ["SS"], "add")] * 4 + [("Toad", ["S"], "sub")] * 2)
+    rules = SPEC.make_rules({"deck": str(deck), "players": 2})
+    position = rules.from_dict({"deck": [], "quest": [], "turn": 6, **given})
+    assert position.is_terminal()
+    text = shown(position)
+    assert f"Game over: {end}" in text
+    assert "Dice" not in text
 
 
 def test_the_end_says_how_it_ended() -> None:
