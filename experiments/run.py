@@ -40,6 +40,7 @@ from experiments.gametext import Game
 from experiments.inputs import HERE, Inputs
 from experiments.sequential import Watch
 from experiments.store import Store
+from experiments.terminal import Terminal
 from solvers import specs
 
 _CLEARLY = 0.975  # probability from which one bot counts as stronger than another
@@ -195,7 +196,7 @@ def _play(experiment: Experiment, engine: executors.Executor, store: Store, exec
     tests.add(store.seats())
     store.forget([key for key in store.done() if tests.in_vain(key)])  # of a run that was killed
     done = store.done()
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     for note in experiment.notes:
         console.print(f"note: {note}", style="yellow", highlight=False, markup=False)
     total = experiment.jobs_total() - tests.spared()
@@ -293,7 +294,7 @@ def _report_so_far(folder: Path) -> None:
         path = report.build(folder)
     except ResultsError:  # what ended the run may also keep a report from being written
         return
-    Console(stderr=True).print(f"report of what is finished: {path}", highlight=False, markup=False, soft_wrap=True)
+    Terminal(stderr=True).print(f"report of what is finished: {path}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _discard(folder: Path, keep_folder: bool) -> None:

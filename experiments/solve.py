@@ -7,7 +7,9 @@ first, which is a native game too. Policy solvers work on the flat tree of any g
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
+import statistics
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -36,6 +38,7 @@ from engine_ext.errors import TooLargeError, UnsuitableGameError
 from engine_ext.position import Position, Rules
 from experiments import checkpoints, gametext, ladder
 from experiments.gametext import Game
+from experiments.terminal import Terminal
 from solvers import extraction, saved_policies, specs
 from solvers.best_response import expected_values
 from solvers.contract import PolicySolver, SearchResult, prepare, require_root
@@ -65,7 +68,7 @@ class Solution:
         tree_nodes: nodes of the extracted tree.
         infosets: information sets of the extracted tree.
         iterations: of a policy solver.
-        iterations_per_s: of a policy solver, within `seconds`; None where these are too few to tell.
+        iterations_per_s: of a policy solver, within `seconds`; None where these are too few for the clock to tell.
         setup_seconds: before the solver's clock began: loading and checking the game, the tree, what is laid out once.
         extract_seconds: of those, the extraction of the tree.
         seconds: the solver's own time, which is what its limit in seconds counts; with a checkpoint from the very
@@ -249,7 +252,7 @@ def extract(source: Any, progress: bool = False, check: Check | None = None, beg
 def _extracting(progress: bool) -> Iterator[Callable[[int, float], None]]:
     """What an extraction shows its progress with: a bar that appears when it is first called."""
     columns = (TextColumn("extracting"), BarColumn(), TextColumn("{task.completed:,.0f} nodes"), TimeRemainingColumn())
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
         task: TaskID | None = None
 
@@ -285,7 +288,7 @@ def working(solver: Any, name: str, progress: bool) -> Iterator[None]:
         name: of it, for the line.
         progress: whether to show anything.
     """
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     if not (progress and console.is_terminal):
         yield
         return
@@ -348,7 +351,8 @@ _LABELS = {
     "policy": "policy kept in",
 }
 _SHOW_AFTER_S = 1.5
-_TELLING_S = 1e-3  # a run shorter than that says nothing about speed
+_TELLING_STEPS = 100  # of the clock: of a run that took fewer it does not know the length to a hundredth
+_CLOCK_READINGS = 21
 _NO_DISTANCE = (
     "with {what} exploitability is NashConv divided by the number of players, what they could gain on average by "
     "deviating alone: no distance to a minimax value"
@@ -380,7 +384,7 @@ def _solve_offline(
         "game": game.text,
         "solver": str(spec),
         "iterations": iterations,
-        "iterations_per_s": iterations / spent if iterations and spent >= _TELLING_S else None,
+        "iterations_per_s": iterations / spent if iterations and spent >= _TELLING_STEPS * clock_step_s() else None,
         "setup_seconds": ready - began,
         "seconds": spent,
     }
@@ -419,6 +423,18 @@ def _solve_offline(
         exploitability=exploitability,
         note=_NO_DISTANCE.format(what=what) if what and exploitability is not None else None,
     )
+
+
+@functools.cache
+def clock_step_s() -> float:
+    """The least time that the clock of the solvers tells from none: its resolution, or how long it takes to be read."""
+    steps = []
+    for _ in range(_CLOCK_READINGS):
+        before = after = time.perf_counter()
+        while after == before:
+            after = time.perf_counter()
+        steps.append(after - before)
+    return statistics.median(steps)
 
 
 def _likeliest(chances: dict[int, float]) -> int | None:

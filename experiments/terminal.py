@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import sys
 
 from rich.console import Console, ConsoleDimensions
 
@@ -15,7 +18,12 @@ class Terminal(Console):
         """Columns and lines, asked anew each time: a terminal's window may change."""
         if not self.is_dumb_terminal:
             return super().size
-        columns, lines = shutil.get_terminal_size()
+        columns, lines = shutil.get_terminal_size()  # COLUMNS and LINES, then the standard output's
+        if not sys.stdout.isatty():  # which goes elsewhere: the terminal is the one that this console writes to
+            with contextlib.suppress(OSError, ValueError):
+                own = os.get_terminal_size(self.file.fileno())
+                columns = columns if "COLUMNS" in os.environ else own.columns
+                lines = lines if "LINES" in os.environ else own.lines
         return ConsoleDimensions(self._width or columns, self._height or lines)
 
     @size.setter

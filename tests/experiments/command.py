@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -52,3 +57,31 @@ def command_line(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tupl
     code = ended.value.code
     assert isinstance(code, int)
     return code, *capsys.readouterr()
+
+
+def on_a_dumb_terminal(
+    *words: str | Path, width: int, typed: bytes = b"", columns: str = "", piped: bool = False
+) -> str:
+    """What `quandary WORDS...` shows on a terminal of so many columns.
+
+    Args:
+        typed: on the terminal.
+        columns: the variable COLUMNS; empty for none.
+        piped: the standard output goes elsewhere.
+    """
+    environment = {key: value for key, value in ENVIRONMENT.items() if key not in ("COLUMNS", "LINES")}
+    environment |= {"TERM": "dumb"} | ({"COLUMNS": columns} if columns else {})
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 25, width, 0, 0))
+    command = [sys.executable, "-m", "experiments", *map(str, words)]
+    out = subprocess.DEVNULL if piped else theirs
+    process = subprocess.Popen(command, env=environment, stdin=theirs, stdout=out, stderr=theirs, cwd=ROOT)
+    os.close(theirs)
+    os.write(ours, typed)
+    shown = b""
+    with contextlib.suppress(OSError):  # the terminal's other end is closed
+        while part := os.read(ours, 65536):
+            shown += part
+    os.close(ours)
+    assert process.wait(60) == 0
+    return shown.decode()

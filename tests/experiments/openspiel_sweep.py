@@ -20,9 +20,10 @@ import pyspiel
 
 from engine_ext.errors import QuandaryError
 from experiments import gametext, ladder, solve
-from solvers import specs
+from solvers import extraction, specs
 from solvers.best_response import expected_values, nash_conv
 from solvers.cfr import CFRSolver
+from solvers.contract import HIDING, SIMULTANEOUS
 from solvers.linear_program import SequenceFormSolver
 from solvers.tree_rules import TreeRules
 
@@ -132,11 +133,18 @@ def sweep(text: str) -> dict:
         found |= {
             "recall": all(tree.perfect_recall),
             "zero_sum": tree.zero_sum,
-            "hidden": bool(tree.hidden_information),
+            "unknown": unknown(text) if tree.hidden_information else [],
         }
         if tree.n_nodes <= SMALL_NODES:
             found["compared"] = compare(tree)
     return found
+
+
+def unknown(text: str) -> list[str]:
+    """Why a seat of a game does not know all, in the words of the listing."""
+    secrecy = extraction.declared_rules(solve.source_of(gametext.load(text))).secrecy
+    words = ((SIMULTANEOUS, "simultaneous moves"), (HIDING, "hidden information"))
+    return [word for reason, word in words if reason in secrecy]
 
 
 def compare(tree) -> dict:
@@ -191,12 +199,12 @@ def table(results: list[dict]) -> str:
             traits = [
                 word
                 for word, given in (
-                    ("hidden information", found["hidden"]),
                     ("general-sum", not found["zero_sum"]),
                     ("no perfect recall", not found["recall"]),
                 )
                 if given
             ]
+            traits = [*found["unknown"], *traits]
             nodes, infosets = f"{found['nodes']:,}", f"{found['infosets']:,}"
             lines.append(f"| `{name}` | {nodes} | {infosets} | {found['players']} | {', '.join(traits) or 'nothing'} |")
         else:

@@ -7,11 +7,15 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
+import pyspiel
 import pytest
 
-from tests.experiments.openspiel_sweep import SMALL, games_to_sweep, solver_names
+from experiments import gametext
+from tests.experiments.openspiel_sweep import SMALL, games_to_sweep, solver_names, table, unknown
 
+LISTING = Path(__file__).parents[2] / "docs" / "openspiel.md"
 TIMEOUT_S = 600  # a guard against hanging, also on a busy machine
 REFUSALS = {"UnsuitableGameError", "TooLargeError", "ParameterError"}
 QUICK = (
@@ -70,3 +74,30 @@ def test_every_game(game):
 def test_there_is_a_small_size_of_many_games():
     names = {text.partition("(")[0] for text in SMALL}
     assert len(names) > 30
+
+
+def test_the_listing_tells_simultaneous_moves_from_hidden_information():
+    """As OpenSpiel's own types of the games have it, where its turn-based view of simultaneous games is sequential."""
+    rows = re.findall(r"^\| `(.+)` \| [\d,]+ \| .* \| (.*) \|$", LISTING.read_text(), re.MULTILINE)
+    assert len(rows) > 60
+    for text, traits in rows:
+        kind = gametext.load(text).openspiel().get_type()
+        simultaneous = kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
+        hidden = kind.information == pyspiel.GameType.Information.IMPERFECT_INFORMATION
+        assert ("simultaneous moves" in traits) == (
+            simultaneous or kind.short_name == "turn_based_simultaneous_game"
+        ), text
+        assert ("hidden information" in traits) == hidden, text
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        ("kuhn_poker", "hidden information"),
+        ("goofspiel(num_cards=3)", "simultaneous moves"),
+        ("goofspiel(num_cards=3,imp_info=True)", "simultaneous moves, hidden information"),
+    ],
+)
+def test_the_table_is_made_with_these_words(game, words):
+    found = {"game": game, "nodes": 1, "infosets": 1, "players": 2, "recall": True, "zero_sum": True}
+    assert table([{**found, "unknown": unknown(game)}]).splitlines()[-1] == f"| `{game}` | 1 | 1 | 2 | {words} |"

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import io
-import os
-import pty
-import struct
-import subprocess
-import sys
-import termios
 
 import pytest
 from rich.console import Console
@@ -21,7 +13,7 @@ from engine_ext.rng import Stream
 from experiments import gametext
 from experiments.play.screen import Screen
 from experiments.play.session import CHANCE, Session
-from tests.experiments.command import ENVIRONMENT, ROOT, command_line, quandary
+from tests.experiments.command import command_line, on_a_dumb_terminal, quandary
 from tests.experiments.playing import advance, pig, typed
 from tests.games.pentaquest.helpers import write_deck
 from tests.games.quarz.test_cases import position_of, rules_for
@@ -371,22 +363,10 @@ def test_a_tie_that_is_won_is_shared(tmp_path):
     assert session.verdict() == "The win is shared."
 
 
-@pytest.mark.parametrize(("columns", "width"), [(None, 60), ("50", 50)])
+@pytest.mark.parametrize(("columns", "width"), [("", 60), ("50", 50)])
 def test_a_dumb_terminal_is_as_wide_as_it_says(columns, width):
     """The frame around the table, from edge to edge of a terminal of 60 columns, or of what COLUMNS says."""
-    environment = {key: value for key, value in ENVIRONMENT.items() if key not in ("COLUMNS", "LINES")}
-    environment |= {"TERM": "dumb"} | ({"COLUMNS": columns} if columns else {})
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 25, 60, 0, 0))
-    command = [sys.executable, "-m", "experiments", "play", "pig", "--bot", "random", "--seed", "5"]
-    process = subprocess.Popen(command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, cwd=ROOT)
-    os.close(theirs)
-    os.write(ours, b"quit\n")
-    shown = b""
-    with contextlib.suppress(OSError):  # the terminal's other end is closed
-        while part := os.read(ours, 65536):
-            shown += part
-    os.close(ours)
-    assert process.wait(60) == 0
-    frames = [line for line in shown.decode().splitlines() if line.startswith("╭")]
+    words = "play", "pig", "--bot", "random", "--seed", "5"
+    shown = on_a_dumb_terminal(*words, width=60, columns=columns, typed=b"quit\n")
+    frames = [line for line in shown.splitlines() if line.startswith("╭")]
     assert [len(line) for line in frames] == [width]

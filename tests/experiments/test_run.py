@@ -18,7 +18,7 @@ import pytest
 from engine_ext.errors import ResultsError, UnsuitableGameError
 from experiments import arena, executors, ladder, manifest, report, run
 from experiments.store import Store, dump
-from tests.experiments.command import command_line, quandary, start
+from tests.experiments.command import command_line, on_a_dumb_terminal, quandary, start
 
 CONFIG = """
 name = "trial"
@@ -567,3 +567,15 @@ def test_a_run_that_lost_a_worker_before_its_first_result_can_go_on(config, fini
     code, _, errors = command_line(capsys, "run", config, "--out", tmp_path / "r", "--workers", 1, "--resume")
     assert code == 0, errors
     assert rows(tmp_path / "r") == rows(finished)
+
+
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("width", [40, 150])
+def test_what_a_run_says_meanwhile_is_as_wide_as_a_dumb_terminal(width, piped, tmp_path):
+    """Wherever the tables go. 80 columns, which any dumb terminal is often taken for, are too wide or too narrow."""
+    config = tmp_path / "wide.toml"
+    config.write_text('name = "wide"\n[[arena]]\ngame = "pig(goal=5)"\nbots = ["greedy", "strongest"]\ndeals = 1\n')
+    shown = on_a_dumb_terminal("run", config, "--out", tmp_path / "r", "--workers", "1", width=width, piped=piped)
+    said = shown[: shown.index("jobs to do")].splitlines()
+    assert max(map(len, said)) <= width
+    assert (max(map(len, said)) > 80) == (width > 80)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -111,11 +112,25 @@ def test_where_exploitability_is_no_distance_it_says_so(game, says, capsys):
     assert ("no distance to a minimax value" in " ".join(output.split())) == (says is not None)
 
 
-def test_a_run_too_short_to_tell_has_no_speed(capsys, monkeypatch):
-    found = solved(capsys, "kuhn_poker", "cfr(iterations=20000)")
-    assert found["iterations_per_s"] == pytest.approx(20000 / found["seconds"])
-    monkeypatch.setattr(solve, "_TELLING_S", 2 * found["seconds"] + 60)
-    assert solved(capsys, "kuhn_poker", "cfr(iterations=20000)")["iterations_per_s"] is None
+def test_a_run_too_short_for_the_clock_has_no_speed(capsys, monkeypatch):
+    """With a clock that is read in steps of a hundredth of the run it has one, also where that is far below a
+    millisecond; with coarser ones it has none."""
+    monkeypatch.setattr(solve, "clock_step_s", lambda: 0.0)
+    found = solved(capsys, "kuhn_poker", "cfr(iterations=2)")
+    assert found["iterations_per_s"] == pytest.approx(2 / found["seconds"])
+    monkeypatch.setattr(solve, "clock_step_s", lambda: 1e9)
+    assert solved(capsys, "kuhn_poker", "cfr(iterations=2)")["iterations_per_s"] is None
+
+
+def test_the_clocks_step_is_what_it_goes_forward_by(monkeypatch):
+    """A clock of milliseconds that is read four times in each; one that goes on with every reading by another step."""
+    for readings, step in (((i // 4 / 1000 for i in itertools.count()), 1e-3), (itertools.count(0, 2e-7), 2e-7)):
+        monkeypatch.setattr(solve.time, "perf_counter", lambda readings=readings: next(readings))
+        solve.clock_step_s.cache_clear()
+        found = solve.clock_step_s()
+        monkeypatch.undo()
+        assert found == pytest.approx(step)
+    solve.clock_step_s.cache_clear()
 
 
 def test_no_iterations_are_the_uniform_policy(capsys):
