@@ -44,18 +44,25 @@ cdef inline void use_face(const Tables *T, State *s, uint8_t die, int32_t number
         if use.others:
             push(s, Q_REROLL, use.others, 0, 0)
 
+cdef inline void decline_recopy(Player *q, bint alike_too) noexcept nogil:
+    """The marked creature stays what it is. Before scoring that is for the whole turn; before a summon it is not asked
+    about again until the next, and neither are its likes."""
+    cdef int32_t i, k
+    for i in range(q.n_ready):
+        if q.ready[i].flags & F_MARK:
+            q.ready[i].flags &= ~F_MARK
+            if not alike_too:
+                q.ready[i].flags |= F_RECOPIED
+                return
+            for k in range(q.n_ready):
+                if k != i and alike(&q.ready[k], &q.ready[i]):
+                    q.ready[k].flags |= F_DECLINED
+            q.ready[i].flags |= F_DECLINED
+            return
+
 cdef inline void do_done(const Tables *T, State *s, Frame *f, int32_t op) noexcept nogil:
-    cdef Player *q
-    cdef int32_t i
     if op == P_RECOPY or op == P_SURCHARGE:
-        q = &s.player[s.active if op == P_RECOPY else (s.active + f.a) % T.n_players]
-        for i in range(q.n_ready):
-            if q.ready[i].flags & F_MARK:
-                q.ready[i].flags &= ~F_MARK
-                if op == P_RECOPY:
-                    q.ready[i].flags |= F_RECOPIED
-        if op == P_SURCHARGE:
-            f.a += 1
+        decline_recopy(&s.player[s.active if op == P_RECOPY else (s.active + f.a) % T.n_players], op == P_SURCHARGE)
     elif op == Q_EVENT or op == P_WINDOW:
         step(T, s)
     elif op == P_CLEAN:

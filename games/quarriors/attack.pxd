@@ -73,9 +73,6 @@ cdef inline void quake(const Tables *T, State *s) noexcept nogil:
     if count_unlocked(q) == 0:
         defender_done(s)
         return
-    for i in range(s.n_rec):
-        if s.rec[i].level > foe_bar(T, s, s.defender) and face_of(T, s, s.rec[i].die).ignore_attached:
-            s.flags |= S_IGNORE
     go(s, P_WINDOW, 0, 0, 0)
     if deals_quake(T, s, s.defender, &level):
         for i in range(q.n_ready):
@@ -84,3 +81,14 @@ cdef inline void quake(const Tables *T, State *s) noexcept nogil:
                 any_doomed = True
         if any_doomed:
             open_event(s, EV_LEVEL, level, 0, s.active)
+
+cdef inline void fix_total(const Tables *T, State *s) noexcept nogil:
+    """What the attack counts against this defender, after all that comes before his first choice: Quake Dragon's
+    victims bar and cap nothing any more, what W1 did counts (A2, A16, A30 to A34)."""
+    s.bonus = firstkill_bonus(T, s, s.defender)
+    s.rem = attack_total(T, s, s.defender)
+    if s.first_kill:
+        s.rem += s.bonus
+    if ignores_attached(T, s, s.defender):
+        s.flags |= S_IGNORE
+    go(s, P_DEFEND, 0, 0, 0)

@@ -80,14 +80,6 @@ cdef inline void recheck(const Tables *T, State *s) noexcept nogil:
                 if s.ev_cause == EV_DAMAGE:
                     s.rem = 0                # the chosen creature holds: his defence ends (B70)
 
-cdef inline int32_t firstkill_bonus(const Tables *T, const State *s, int32_t d) noexcept nogil:
-    """What attackers add at a defender's first loss (A34)."""
-    cdef int32_t i, bonus = 0
-    for i in range(s.n_rec):
-        if face_of(T, s, s.rec[i].die).firstkill:
-            bonus += value_against(T, s, d, i)
-    return bonus
-
 cdef inline void destroy_doomed(const Tables *T, State *s) noexcept nogil:
     """Steps 2 to 6 of A1, once the set is fixed."""
     cdef int32_t seat, offset, i, slot, killed = 0, n = T.n_players
@@ -127,11 +119,9 @@ cdef inline void destroy_doomed(const Tables *T, State *s) noexcept nogil:
                 break
     if fight:
         s.foes_hit |= 1 << s.defender                                     # A70
-        if not s.first_kill:
-            s.first_kill = 1
-            s.bonus = firstkill_bonus(T, s, s.defender)
-            if s.ev_cause == EV_DAMAGE:
-                s.rem += s.bonus
+        if not s.first_kill and s.ev_cause == EV_DAMAGE:
+            s.rem += s.bonus                  # A34; after a kill of Quake Dragon's it is in the total
+        s.first_kill = 1
     for offset in range(n):
         seat = (s.active + offset) % n
         p = &s.player[seat]

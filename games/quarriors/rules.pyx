@@ -21,7 +21,6 @@ from engine_ext.position cimport Position, new_position
 from engine_ext.rng cimport Rng, rng_below
 from games.quarriors.actions cimport act
 from games.quarriors.chance cimport apply_chance, deal, outcomes, sample
-from games.quarriors.destruction cimport firstkill_bonus
 from games.quarriors.greedy cimport heuristic, suggest_option, value_terms
 from games.quarriors.ids cimport from_id, to_id
 from games.quarriors.options cimport options
@@ -211,7 +210,7 @@ cdef class QuarriorsRules(QuarriorsTables):
 
     def _fill_ops(self):
         cdef int32_t players = self.data.n_players
-        self.ops.game_version = 3
+        self.ops.game_version = 4
         self.ops.state_size = sizeof(State) - (MAX_SEATS - players) * sizeof(Player)
         self.ops.n_players = players
         self.ops.max_legal = BUFFER

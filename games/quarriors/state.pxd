@@ -48,6 +48,7 @@ cdef enum:               # Creature.flags
     F_LOCKED = 32
     F_MARK = 64          # the one a waiting question is about
     F_ASIDE = 128        # of two destinations, aside was chosen
+    F_DECLINED = 128     # outside a destruction: its player did not want it to recopy before this summon (W5)
 
 cdef enum:               # State.flags
     S_ATTACKED = 1       # the attack of this turn is over
@@ -248,6 +249,6 @@ cdef struct State:
     uint8_t n_rec
     uint8_t defender, first_kill, ev_cause, ev_level, ev_defense, ev_killer
     int16_t rem              # what is left of the attack
-    int16_t bonus            # of first kills before the total
+    int16_t bonus            # what this defender's first loss adds, fixed with the total (A34)
     Frame stack[MAX_STACK]
     Player player[MAX_SEATS]  # the state ends after the last seat in play

@@ -33,7 +33,7 @@ cdef inline bint mark_recopy(const Tables *T, State *s, int32_t seat, bint surch
     cdef uint8_t dice[MAX_SEATS * MAX_READY]
     cdef int32_t i, k
     for i in range(p.n_ready):
-        if may_recopy(T, s, seat, &p.ready[i]):
+        if may_recopy(T, s, seat, &p.ready[i]) and not p.ready[i].flags & F_DECLINED:
             if not surcharge_only:
                 p.ready[i].flags |= F_MARK
                 return True
@@ -128,6 +128,8 @@ cdef inline void step(const Tables *T, State *s) noexcept nogil:
         elif f.a == T.n_players:
             pop(s)
         elif not mark_recopy(T, s, (s.active + f.a) % T.n_players, True):
+            for i in range(s.player[(s.active + f.a) % T.n_players].n_ready):
+                s.player[(s.active + f.a) % T.n_players].ready[i].flags &= ~F_DECLINED
             f.a += 1
     elif op == P_MAIN:
         go(s, P_ATTACK, 0, 0, 0)
@@ -161,8 +163,7 @@ cdef inline void step(const Tables *T, State *s) noexcept nogil:
         if f.a >= T.n_players or count_unlocked(&s.player[s.defender]) == 0 or attack_total(T, s, s.defender) == 0:
             go(s, P_TOTAL, 0, 0, 0)
     elif op == P_TOTAL:
-        s.rem = attack_total(T, s, s.defender) + s.bonus
-        go(s, P_DEFEND, 0, 0, 0)
+        fix_total(T, s)
     elif op == P_DEFEND:
         defender_done(s)
     elif op == P_CAPTURE:

@@ -115,15 +115,16 @@ class _Table:
         """The creature that an action calls `creature seat name face #number`, with its defence now."""
         values = self.figures["values"][seat]
         k, previous = -1, None
-        for each, (_, defence) in zip(self.creatures(seat), values, strict=False):
-            if each["die"] != name or each["face"] != face:
+        for entry, (_, defence) in zip(self.creatures(seat), values, strict=False):
+            if entry["die"] != name or entry["face"] != face:
                 continue
+            each = {**entry, "record": "record" in entry}  # of two equal attackers each has a record of its own
             k += previous is None or each != previous
             previous = each
             if k == number:
                 printed = self.die(name).faces[face].defense
                 now = f", defence {defence} now" if defence != printed else ""
-                return self.shown(each) + now
+                return self.shown(entry) + now
         return self.face(name, face)
 
     @property

@@ -558,6 +558,45 @@ class Game:
         except GameOver:
             return
 
+    def begin_at(self, table: dict[str, Any]) -> None:
+        """Go on from the beginning of a phase of seat 0's turn, in the middle of a game.
+
+        Args:
+            table: a position as games/quarriors/README.md has it, with the keys `phase`, `wilds` and `players`, and
+                of these `bag`, `used`, `active`, `ready`, `locked` and `aside`. The cards are those of this game.
+        """
+        self.wilds |= {self.data.cards[entry["card"]]["class"]: entry["dice"] for entry in table["wilds"]}
+        self.players = [self._seated(seat) for seat in table["players"]]
+        self.turn = self.active = 0
+        self._run = self._go_on(table["phase"])
+        self.node = next(self._run, None)
+
+    def _seated(self, seat: dict[str, Any]) -> Player:
+        """A player as a position describes it."""
+        player = Player(bag=Counter(seat.get("bag", {})), used=Counter(seat.get("used", {})))
+        player.pool = [Die(entry["die"], entry["face"]) for entry in seat.get("active", [])]
+        player.aside = list(seat.get("aside", []))
+        for entry in seat.get("ready", []):
+            if self.kind(entry["die"]) == "spell":
+                player.spells.append(Die(entry["die"], entry["face"]))
+                continue
+            creature = Creature(entry["die"], entry["face"])
+            creature.attached = [Die(spell["die"], spell["face"]) for spell in entry.get("attached", [])]
+            creature.copy = (entry["copy"]["die"], entry["copy"]["face"]) if "copy" in entry else None
+            creature.attack, creature.defense = entry.get("attack", 0), entry.get("defense", 0)
+            player.creatures.append(creature)
+        if "locked" in seat:
+            player.locked = Creature(seat["locked"]["die"], seat["locked"]["face"], locked=True)
+        return player
+
+    def _go_on(self, phase: int) -> Steps:
+        try:
+            yield from self._turn(phase)
+            while True:
+                yield from self._turn()
+        except GameOver:
+            return
+
     def _set_up(self) -> Steps:
         """B2 to B9."""
         for name in ("Basic Quiddity", "Assistant", "Portal"):
@@ -591,8 +630,8 @@ class Game:
         """B78."""
         return 1
 
-    def _turn(self) -> Steps:
-        """B21."""
+    def _turn(self, first: int = 1) -> Steps:
+        """B21; `first`: the phase it begins with."""
         self.discount = self.scored = self.decisions = 0
         self.floating = Counter()
         self.captures = self.usual_captures()
@@ -605,7 +644,7 @@ class Game:
         self.defender: int | None = None
         self.defence_bare = False
         self.first_fallen = False
-        for number, phase in enumerate(self.phases(), 1):
+        for number, phase in enumerate(self.phases()[first - 1 :], first):
             self.phase = number
             yield from phase()
         for seat in range(len(self.players)):  # I28
@@ -1188,7 +1227,7 @@ class Game:
         """Level and surcharges (A50); None if it cannot be summoned."""
         seat, player = self.active, self.players[self.active]
         face = {} if die.face is None else self.face(die.name, die.face)
-        if "level" not in face or len(player.creatures) >= ROOM:
+        if "level" not in face or len(self.area(self.active)) >= ROOM:
             return None
         for effect in self.card[die.name].get("effects", []):  # A51
             limits = effect["do"] == "summonlimit" and burst_fits(effect, face)
@@ -1238,13 +1277,17 @@ class Game:
         if not any("level" in self.face(*die.key()) for die in self.players[self.active].pool if die.face is not None):
             return
         for rival in self.rivals(self.active):
+            declined: Any = None  # one that is equal is not asked about again
             for creature in self.ordered(rival):
                 dear = {
                     text: shown
                     for text, shown in self.recopies(rival, creature).items()
                     if self.effects(Creature(*shown), "static", "surcharge")
                 }
-                yield from self.copy(rival, creature, dear, optional=True)
+                if self.rank(creature) != declined:
+                    rank = self.rank(creature)
+                    yield from self.copy(rival, creature, dear, optional=True)
+                    declined = rank if dear and not creature.recopied else declined
 
     def enter(self, seat: int, creature: Creature) -> Steps:
         """A creature comes into the Ready Area; a copying one copies (A38, A41, K27)."""
@@ -1272,14 +1315,17 @@ class Game:
         return {text: shown for text, shown in self.copy_targets(seat).items() if shown != creature.shown()}
 
     def recopy_options(self, seat: int, doomed: list[Creature] | None = None) -> dict[str, Creature]:
-        """The own creatures that can still become something else; those to be destroyed come after their likes."""
-        able: dict[Any, Creature] = {}
-        for fated in (False, True):
-            for creature in self.ordered(seat):
-                if self.recopies(seat, creature) and (creature in (doomed or [])) == fated:
-                    able[(*self.rank(creature), fated)] = creature
-        ordered = [able[key] for key in sorted(able)]
-        return {f"recopy {number}": creature for number, creature in enumerate(ordered)}
+        """The own creatures that can still become something else, by their number among these; of equal ones the
+        first. Those to be destroyed come after their likes."""
+        fated = {creature: creature in (doomed or []) for creature in self.players[seat].creatures}
+        able = [creature for creature in self.players[seat].creatures if self.recopies(seat, creature)]
+        able.sort(key=lambda creature: (*self.rank(creature), fated[creature]))
+        options: dict[str, Creature] = {}
+        for k, creature in enumerate(able):
+            previous = able[k - 1] if k else None
+            if previous is None or (self.rank(previous), fated[previous]) != (self.rank(creature), fated[creature]):
+                options[f"recopy {k}"] = creature
+        return options
 
     def copy(self, seat: int, creature: Creature, options: dict[str, Any], optional: bool = False) -> Steps:
         """Become a copy, once a turn."""
@@ -1579,27 +1625,29 @@ class Game:
         if self.defender is not None and not self.first_fallen:
             self.first_fallen = True
             self.remainder += self.first_kill_bonus()
-        for creature in self.ordered(killer):
-            if self.effects(creature, "kill", "scoreself"):
-                yield from self.score_one(killer, creature)
+        yield from self.score_at_once(killer)
         for name in self.classes():  # A26, A28, A136
             dice = waiting.count(name)
             if dice:
                 for face in (yield from self.roll(name, dice)):
                     player.aside.remove(name)
-                    if "level" in self.face(name, face):
+                    if "level" in self.face(name, face) and len(self.area(killer)) < ROOM:
                         yield from self.enter(killer, Creature(name, face))
                     else:
                         player.used[name] += 1
 
-    def score_one(self, seat: int, creature: Creature) -> Steps:
-        """A35, A127: a creature scores outside phase 1."""
-        self.scored += 1
-        self.add_up(creature)
-        abilities = self.abilities_of(creature)
-        self.gain(seat, self.worth(creature, 0))
-        self.leave(seat, creature)
-        self.players[seat].used[creature.name] += 1
+    def score_at_once(self, seat: int) -> Steps:
+        """A35, A36, A127: creatures that score outside phase 1; of what they then can do, A4."""
+        scorers = [creature for creature in self.ordered(seat) if self.effects(creature, "kill", "scoreself")]
+        abilities: list[Ability] = []
+        for creature in scorers:
+            self.scored += 1
+            self.add_up(creature)
+            abilities += self.abilities_of(creature)
+            self.gain(seat, self.worth(creature, 0))
+        for creature in scorers:
+            self.leave(seat, creature)
+            self.players[seat].used[creature.name] += 1
         yield from self.resolve(abilities)
 
     def check_states(self) -> Steps:

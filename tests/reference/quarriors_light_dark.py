@@ -10,7 +10,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-from tests.reference.quarriors import Creature, Data, Die, Game, Steps
+from tests.reference.quarriors import Creature, Data, Die, Game, Player, Steps
 
 LARGE = "Quiddity (large)"
 LARGE_DICE = 2  # D6
@@ -74,9 +74,20 @@ class LightDarkGame(Game):
         """D12."""
         return [self._score, self._roll, self._attack, self._capture, self._clean_up]
 
-    def _turn(self) -> Steps:
+    def begin_at(self, table: dict[str, Any]) -> None:
+        """The large dice wait, nothing is spent."""
+        self.large = [LARGE_DICE] * len(self.players)
+        self.spent = [Counter() for _ in self.players]
+        super().begin_at(table)
+
+    def _seated(self, seat: dict[str, Any]) -> Player:
+        player = super()._seated(seat)
+        player.aside = [name for name in player.aside if name != LARGE]
+        return player
+
+    def _turn(self, first: int = 1) -> Steps:
         self.anchored_used = False
-        yield from super()._turn()
+        yield from super()._turn(first)
 
     # ------------------------------------------------------------------ what is spent, culled, returned, turned
 
@@ -180,7 +191,7 @@ class LightDarkGame(Game):
         yield from super()._clean_up()
         player.used += self.spent[seat]
         self.spent[seat] = Counter()
-        self.large[seat] = player.used.pop(LARGE, 0)
+        self.large[seat] += player.used.pop(LARGE, 0)
 
     # ------------------------------------------------------------------ reporting
 

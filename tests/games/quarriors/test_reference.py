@@ -17,6 +17,7 @@ import pytest
 
 import games
 from tests.games.quarriors.made_up import made_up_set
+from tests.games.quarriors.skirmishes import Skirmish, fights, meetings
 from tests.reference.quarriors import Data, Game, label
 from tests.reference.quarriors_light_dark import LARGE, LARGE_DICE, LightDarkGame
 
@@ -130,7 +131,8 @@ def reword(name: str, player: int, table: dict[str, Any]) -> str:
     die = " ".join(words[2:] if words[0] == "creature" else words[1:])
     zones = table["players"][seat]
     apart: list[dict[str, Any]] = []
-    for other in zones["ready"] + ([zones["locked"]] if "locked" in zones else []):
+    for each in zones["ready"] + ([zones["locked"]] if "locked" in zones else []):
+        other = {**each, "record": "record" in each}  # which record it is tells nobody apart, whether it attacks does
         if f"{other['die']} {other['face']}" == die and other not in apart:
             apart.append(other)
     return f"{text} {label_of(apart[int(number)])}"
@@ -225,8 +227,18 @@ def fill(theme: list[str], rng: random.Random, data: Data, setting: Setting) -> 
     return list(chosen.values())
 
 
-def play(position: Any, model: Game, rng: random.Random, count: Counter[str]) -> None:
-    """One game, step by step, to its end."""
+def skirmish(theme: list[str], rng: random.Random, setting: Setting, count: Counter[str], players: int = 2) -> None:
+    """A turn from just before its attack, with all dice of the Wilds lying about."""
+    data = setting.model(players, [], None).data
+    wilds = fill(theme, rng, data, setting)
+    model = setting.model(players, wilds, {})
+    table = Skirmish(model, theme, setting.edition, rng).table
+    model.begin_at(table)
+    play(setting.rules(players, wilds).from_dict(table), model, rng, count, turns=1)
+
+
+def play(position: Any, model: Game, rng: random.Random, count: Counter[str], turns: int | None = None) -> None:
+    """One game, step by step, to its end or until so many turns are over."""
     story: list[str] = []
     mood = moods(rng)
     while True:
@@ -241,7 +253,12 @@ def play(position: Any, model: Game, rng: random.Random, count: Counter[str]) ->
             assert position.returns() == pytest.approx(spread, abs=1e-12)
             count["over"] += 1
             return
+        if turns is not None and table["turn"] >= turns:
+            count["stopped"] += 1
+            return
         player = position.current_player()
+        if table["pending"]["stack"][-1][0] == "defend":
+            assert table["pending"]["rem"] == model.remainder, story[-12:]
         assert player == model.node.seat, (story[-12:], list(model.node.options), table)
         # equal words for several of the engine's actions: creatures that differ in nothing that counts
         offered: dict[str, int] = {}
@@ -273,10 +290,15 @@ def test_other_rules_agree(setting) -> None:
     assert count["over"] > 0
 
 
-@pytest.mark.parametrize(("name", "wilds"), THEMES, ids=[f"{name}: {wilds[0]}, {wilds[1]}" for name, wilds in THEMES])
+@pytest.mark.parametrize(
+    ("name", "wilds"), THEMES, ids=[f"{name}: {wilds[0]}, {wilds[1]}, {wilds[2]}" for name, wilds in THEMES]
+)
 def test_engine_and_model_agree_where_cards_meet(name, wilds) -> None:
     rng = random.Random(f"{name} {wilds[0]}")
-    assert compare(rng, 120, 3, wilds, rich=True, setting=SETTINGS[name])["decisions"] >= 120
+    count = compare(rng, 100, 3, wilds, rich=True, setting=SETTINGS[name])
+    for players in (2, 2, 3):
+        skirmish(wilds, rng, SETTINGS[name], count, players)
+    assert count["decisions"] >= 105
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -286,6 +308,36 @@ def test_games_cut_short_agree(name) -> None:
     while count["over"] < 6:
         setting = replace(SETTINGS[name], max_turns=rng.randint(2, 5))
         play(*begin(rng.randint(2, 4), [], rng, rng.random() < 0.7, setting), rng, count)
+
+
+def compare_skirmishes(name: str, together: int, turns: int) -> Counter[str]:
+    """So many turns, in each of which other cards meet of those that have a part in an attack; if that are more than
+    there are meetings, each meets the same number of times."""
+    data = SETTINGS[name].model(2, [], None).data
+    rooms = {"creature": 6, "spell": 2} if name == "light_dark" else {"creature": 7, "spell": 3}
+    cards = [card for card in data.cards.values() if data.dice[card["class"]]["kind"] in rooms and fights(card)]
+    found = meetings(cards, together, rooms, data)
+    chosen = random.Random(f"{name} {together}").sample(found, min(turns, len(found)))
+    count = Counter[str]()
+    for k in range(max(1, turns // len(found))):
+        for theme in chosen:
+            rng = random.Random(f"{theme} {k}")
+            skirmish(list(theme), rng, SETTINGS[name], count, rng.choice((2, 2, 3)))
+    return count
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_engine_and_model_agree_where_cards_fight(name) -> None:
+    assert compare_skirmishes(name, 3, 40)["decisions"] > 100
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", SETTINGS)
+def test_engine_and_model_agree_where_cards_fight_for_long(name) -> None:
+    """Any two cards that have a part in an attack, and of any three two thousand."""
+    count = compare_skirmishes(name, 2, 1_000) + compare_skirmishes(name, 3, 2_000)
+    print(f"{name}, skirmishes: {dict(count)}")
+    assert count["stopped"] + count["over"] >= 2_000
 
 
 def test_themes_have_every_card() -> None:
