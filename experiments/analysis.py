@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from engine_ext.errors import ResultsError
 from experiments import arena, ratings
 from experiments.config import ArenaConfig
 from experiments.ratings import Estimate
@@ -208,8 +207,6 @@ def _results(config: ArenaConfig, prefix: str, store: Store) -> Iterable[_Result
     seats: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for key, _, bot, utility in store.seats():
         if key.startswith(prefix):
-            if bot not in index:
-                raise ResultsError(f"{store.path} is damaged: {key!r} seats {bot!r}, which the config does not name")
             seats[key].append((index[bot], utility))
     for key, rows in seats.items():
         utilities = tuple(utility for _, utility in rows)

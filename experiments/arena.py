@@ -95,9 +95,9 @@ def jobs(config: ArenaConfig, number: int, n_players: int) -> Iterator[Job]:
     meetings = lineups(len(config.bots), n_players)
     for deal in range(config.deals):
         for lineup in meetings:
-            name = "~".join(config.bots[bot] for bot in lineup)
+            name = meeting(config, number, lineup)
             for rotation, seating in enumerate(seatings(lineup)):
-                yield Job(f"{prefix(number)}{name}/{deal:07d}/{rotation}", deal, seating)
+                yield Job(job_key(name, deal, rotation), deal, seating)
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,34 @@ def prefix(number: int) -> str:
     return f"arena{number}/"
 
 
+def meeting(config: ArenaConfig, number: int, lineup: tuple[int, ...]) -> str:
+    """What the keys of all games of a lineup begin with."""
+    return prefix(number) + "~".join(config.bots[bot] for bot in lineup)
+
+
+def job_key(name: str, deal: int, rotation: int) -> str:
+    """The key of a job.
+
+    Args:
+        name: of its meeting.
+        deal: number of the chance seed.
+        rotation: which of the seatings.
+    """
+    return f"{name}/{deal:07d}/{rotation}"
+
+
+def split_key(key: str) -> tuple[str, int, int]:
+    """What `job_key` was made of.
+
+    Raises:
+        LookupError: it is no key of a job.
+    """
+    name, *numbers = key.rsplit("/", 2)
+    if len(numbers) != 2 or not all(number.isascii() and number.isdecimal() for number in numbers):
+        raise LookupError(key)
+    return name, int(numbers[0]), int(numbers[1])
+
+
 def prefix_of(key: str) -> str:
     """What the key of a job begins with: its arena."""
     return key.split("/", 1)[0] + "/"
@@ -153,7 +181,7 @@ def prefix_of(key: str) -> str:
 
 def deal_of(key: str) -> int:
     """The deal a job's key names."""
-    return int(key.rsplit("/", 2)[1])
+    return split_key(key)[1]
 
 
 def tasks(

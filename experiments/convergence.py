@@ -349,7 +349,7 @@ class CurveTask:
                     searcher.reset()
                 result = searcher.search(position, seed=keyed_seed(self._seed(point), number))
                 regret = max(values.values()) - values[result.action] if result.action is not None else math.nan
-                rows.measures.append((point.key, f"regret{number:04d}", _unrounded(regret)))
+                rows.measures.append((point.key, regret_name(number), _unrounded(regret)))
                 seconds.append(result.seconds)
             # A baseline that solves the game does so once: its longest search tells what an answer costs.
             spent = sum(seconds) / len(seconds) if point.budget else max(seconds)
@@ -359,6 +359,11 @@ class CurveTask:
     def _spec(self, point: Point) -> Spec:
         line = lines_of(self.config)[point.solver]
         return self.inputs.located(with_budget(line.solver, line.unit, point.budget))
+
+
+def regret_name(number: int) -> str:
+    """What the regret at a position is called among a point's measures."""
+    return f"regret{number:04d}"
 
 
 def _unrounded(distance: float) -> float:

@@ -18,7 +18,7 @@ from rich.text import Text
 
 import games
 from engine_ext.errors import ResultsError
-from experiments import analysis, bounds, config, convergence, export, files, gametext, manifest
+from experiments import analysis, config, convergence, export, files, gametext, integrity, manifest
 from experiments.analysis import ArenaSummary
 from experiments.config import ExperimentConfig
 from experiments.plots import Plot
@@ -82,7 +82,7 @@ def load(folder: Path) -> Results:
     with Store.read(folder / "results.sqlite") as store:
         if store.config_hash() != content["config_hash"]:
             raise ResultsError(f"{folder}: manifest.json and results.sqlite belong to different experiments")
-        bounds.check(experiment, store)
+        integrity.check(experiment, store)
         arenas = []
         for i, each in enumerate(experiment.arena, 1):
             game = gametext.load(each.game, own_only=True)

@@ -23,11 +23,11 @@ from engine_ext.errors import ConfigError, QuandaryError, ResultsError, reason
 from experiments import (
     analysis,
     arena,
-    bounds,
     convergence,
     executors,
     files,
     gametext,
+    integrity,
     ladder,
     manifest,
     players,
@@ -343,7 +343,7 @@ def _open(folder: Path, experiment: Experiment, identity: dict[str, Any], path: 
         if results_path.exists():
             store = Store.resume(results_path, config_hash)
             try:
-                bounds.check(experiment.config, store)
+                integrity.check(experiment.config, store)
             except ResultsError:
                 store.close()
                 raise

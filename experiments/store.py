@@ -50,6 +50,58 @@ CREATE TABLE timings(
 """
 
 
+def _no_number(column: str) -> str:
+    """SQL for a value that is not a finite number (SQLite keeps nan as NULL)."""
+    return f"typeof({column}) != 'real' OR abs({column}) > {sys.float_info.max!r}"
+
+
+def _no_count(column: str) -> str:
+    """SQL for a value that is not a whole number from 0."""
+    return f"typeof({column}) != 'integer' OR {column} < 0"
+
+
+def _keys(table: str, condition: str) -> str:
+    return f"SELECT job_key FROM {table} WHERE {condition}"
+
+
+_FAULTS = {  # and how to find the rows that have them; each begins with a key
+    **{
+        f"is no text, as a key of {table}": _keys(table, "typeof(job_key) != 'text'")
+        for table in ("games", "seats", "measures", "timings")
+    },
+    **{
+        f"stands twice in {table}": f"SELECT job_key FROM {table} GROUP BY {columns} HAVING count(*) > 1"
+        for table, columns in {
+            "games": "job_key",
+            "seats": "job_key, seat",
+            "measures": "job_key, measure",
+            "timings": "job_key, seat",
+        }.items()
+    },
+    "has a game but nobody in its seats": "SELECT job_key FROM games EXCEPT SELECT job_key FROM seats",
+    "has seats but no game": "SELECT job_key FROM seats EXCEPT SELECT job_key FROM games",
+    "has a game, seed or digest of moves that cannot be": _keys(
+        "games", f"typeof(game) != 'text' OR {_no_count('seed')} OR typeof(moves_digest) != 'text'"
+    ),
+    "has a number of moves that is none": _keys("games", _no_count("n_moves")),
+    "has a seat that is no number": _keys("seats", _no_count("seat")),
+    "has a utility that is no number": _keys("seats", _no_number("utility")),
+    "has a measure that is no number": _keys("measures", _no_number("value")),
+    "has a time that is no number": _keys("timings", f"{_no_number('seconds')} OR seconds < 0"),
+    "has a number of decisions that is none": _keys("timings", _no_count("decisions")),
+    "has no time": "SELECT job_key, seat FROM "
+    "(SELECT job_key, seat FROM seats UNION ALL SELECT job_key, -1 FROM measures) EXCEPT SELECT job_key, seat FROM timings",
+    "has a time but no result": "SELECT job_key FROM timings EXCEPT "
+    "SELECT job_key FROM (SELECT job_key FROM games UNION ALL SELECT job_key FROM measures)",
+    "has a time of a seat that it does not have": _keys(
+        "timings", "CASE WHEN job_key IN (SELECT job_key FROM games) THEN seat < 0 ELSE seat != -1 END"
+    ),
+    "has a time of an execution that was never begun": _keys("timings", "run NOT IN (SELECT run FROM runs)"),
+    "has other decisions in its seats than moves": "SELECT job_key FROM games JOIN timings USING (job_key) "
+    "GROUP BY job_key HAVING sum(decisions) != n_moves",
+}
+
+
 @dataclass
 class Rows:
     """What one task found out: rows of the tables, without the run's number.
@@ -156,13 +208,7 @@ class Store:
 
     def _check_rows(self) -> None:
         """Refuse rows that no run wrote; an edited file must not become a finding."""
-        faults = {
-            "has a game but nobody in its seats": "SELECT job_key FROM games EXCEPT SELECT job_key FROM seats",
-            "has seats but no game": "SELECT job_key FROM seats EXCEPT SELECT job_key FROM games",
-            "has a utility that is no number": f"SELECT job_key FROM seats WHERE {_no_number('utility')}",
-            "has a measure that is no number": f"SELECT job_key FROM measures WHERE {_no_number('value')}",
-        }
-        for fault, query in faults.items():
+        for fault, query in _FAULTS.items():
             row = self._db.execute(f"{query} LIMIT 1").fetchone()
             if row is not None:
                 raise ResultsError(f"{self.path} is damaged: {row[0]!r} {fault}")
@@ -280,11 +326,6 @@ class Store:
         """(run, started, finished, workers, executor, host) of all executions."""
         with self._errors():
             return self._db.execute("SELECT * FROM runs ORDER BY run").fetchall()
-
-
-def _no_number(column: str) -> str:
-    """SQL for a value that is not a finite number (SQLite keeps nan as NULL)."""
-    return f"typeof({column}) != 'real' OR abs({column}) > {sys.float_info.max!r}"
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

@@ -51,7 +51,7 @@ def simulated(folder: Path, config: dict, play: Play | None = None, measure=None
             bots = tuple(each.bots[bot] for bot in job.bots)
             utilities = play(rng, job.deal, bots)
             chance = keyed_seed(experiment.config.seed, "deal", each.game, job.deal)
-            rows.games.append((job.key, each.game, chance, 10, f"{rng.integers(2**60):x}"))
+            rows.games.append((job.key, each.game, chance, 5 * len(bots), f"{rng.integers(2**60):x}"))
             for seat, bot in enumerate(bots):
                 rows.seats.append((job.key, seat, bot, utilities[seat]))
                 rows.timings.append((job.key, seat, 5, 0.01 * (1 + len(bot))))

@@ -193,6 +193,17 @@ def test_a_run_that_is_refused_in_the_middle_has_a_report_of_what_there_is(tmp_p
         ("UPDATE seats SET utility = 9e999", "has a utility that is no number"),
         ("INSERT INTO measures VALUES ('curve1/cfr+/0000/000000000001', 'exploitability', NULL)", "that is no number"),
         ("INSERT INTO measures VALUES ('curve1/cfr+/0000/000000000001', 'exploitability', 9e999)", "that is no number"),
+        ("UPDATE seats SET utility = 1 WHERE seat = 0 AND utility = -1", "is a zero-sum game"),
+        # Some of a bot's defeats: what is left made it look twice as strong.
+        (
+            "DELETE FROM seats WHERE seat = 1 AND bot = 'greedy' AND job_key LIKE 'arena1/%/000000%/0'",
+            "damaged: game 'arena1/random~greedy/0000000/0' has 1 seat of 2",
+        ),
+        ("DELETE FROM seats WHERE seat = 1", "has 1 seat of 2"),
+        ("DELETE FROM seats WHERE seat = 0", "has 1 seat of 2"),
+        ("UPDATE seats SET bot = 'greedy'", "has 'greedy' in seat 0 where 'random' sat"),
+        ("UPDATE games SET seed = 1", "has the seed of another deal"),
+        ("UPDATE games SET game = 'quandary_kuhn'", "is a game of quandary_kuhn, and in the config one of"),
     ],
 )
 def test_edited_results_do_not_become_findings(change, says, config, finished, tmp_path, capsys):
@@ -205,12 +216,36 @@ def test_edited_results_do_not_become_findings(change, says, config, finished, t
     assert not (tmp_path / "report.html").exists()
 
 
-def edited(finished: Path, folder: Path, change: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bogus",
+        "arena1/random~greedy/0000060/0",
+        "arena1/random~greedy/0000001/2",
+        "arena1/random~greedy/1/0",
+        "arena3/random~greedy/0000001/0",
+        "arena1/greedy~random/0000001/0",
+    ],
+)
+def test_games_that_the_config_does_not_have_are_refused(name, finished, tmp_path, capsys):
+    key = "'arena1/random~greedy/0000007/1'"
+    edited(
+        finished,
+        tmp_path,
+        *(f"UPDATE {table} SET job_key = '{name}' WHERE job_key = {key}" for table in ("games", "seats", "timings")),
+    )
+    code, _, errors = command_line(capsys, "report", tmp_path)
+    assert code == 2
+    assert f"the config has no game {name!r}" in errors
+
+
+def edited(finished: Path, folder: Path, *changes: str) -> None:
     """A copy of a run whose results somebody has changed."""
     for file in ("manifest.json", "results.sqlite"):
         (folder / file).write_bytes((finished / file).read_bytes())
     with contextlib.closing(sqlite3.connect(folder / "results.sqlite")) as db, db:
-        db.execute(change)
+        for change in changes:
+            db.execute(change)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from engine_ext.errors import ConfigError
 from experiments import config, report, run
 from experiments.config import SprtConfig
+from experiments.seeds import keyed_seed
 from experiments.sequential import SequentialTest, Watch, expected_score, log_likelihood_ratio, score
 from experiments.store import Store, dump
 
@@ -120,6 +121,8 @@ def test_a_broken_off_test_resumes_to_the_same_rows(tested, tmp_path):
         for table in ("games", "seats", "timings"):
             db.execute(f"DELETE FROM {table} WHERE job_key = ?", (early,))
             db.execute(f"UPDATE {table} SET job_key = ? WHERE job_key = ?", (late, last))
+        seed = keyed_seed(3, "deal", "quandary_pig(goal=40)", deals + 5)
+        db.execute("UPDATE games SET seed = ? WHERE job_key = ?", (seed, late))
     db.close()
     assert rows(tmp_path / "r") != rows(tested / "one")
     run.run(tested / "tested.toml", tmp_path / "r", workers=1, resume=True)

@@ -14,7 +14,7 @@ ROWS = Rows(
     games=[("arena1/a~b/0/0", "g", 2**62, 12, "ff")],
     seats=[("arena1/a~b/0/0", 0, "a", 1.0), ("arena1/a~b/0/0", 1, "b", -1.0)],
     measures=[("curve1/x/1/0", "regret", 0.25)],
-    timings=[("arena1/a~b/0/0", 0, 6, 0.5)],
+    timings=[("arena1/a~b/0/0", 0, 6, 0.5), ("arena1/a~b/0/0", 1, 6, 0.25), ("curve1/x/1/0", -1, 1, 0.125)],
 )
 
 
@@ -122,6 +122,19 @@ def test_a_read_only_folder_can_be_read(path, tmp_path):
         ("DELETE FROM seats", "nobody in its seats"),
         ("DELETE FROM games", "has seats but no game"),
         ("UPDATE seats SET utility = 'abc' WHERE seat = 1", "no number"),
+        ("UPDATE seats SET seat = 'abc' WHERE seat = 1", "a seat that is no number"),
+        ("UPDATE games SET job_key = x'00'", "is no text, as a key of games"),
+        ("UPDATE games SET n_moves = 'abc'", "a number of moves that is none"),
+        ("UPDATE games SET n_moves = 13", "other decisions in its seats than moves"),
+        ("UPDATE games SET seed = -1", "seed or digest of moves that cannot be"),
+        ("DELETE FROM measures", "'curve1/x/1/0' has a time but no result"),
+        ("DELETE FROM timings WHERE seat = 1", "'arena1/a~b/0/0' has no time"),
+        ("DELETE FROM timings WHERE seat = -1", "'curve1/x/1/0' has no time"),
+        ("UPDATE timings SET seat = 3 WHERE seat = -1", "'curve1/x/1/0' has no time"),
+        ("INSERT INTO timings VALUES ('curve1/x/1/0', 3, 1, 1, 0.5)", "a time of a seat that it does not have"),
+        ("UPDATE timings SET seconds = -1.0", "a time that is no number"),
+        ("UPDATE timings SET decisions = -1", "a number of decisions that is none"),
+        ("UPDATE timings SET run = 7", "an execution that was never begun"),
     ],
 )
 def test_rows_that_no_run_wrote_are_refused(path, edit, says):
@@ -130,3 +143,12 @@ def test_rows_that_no_run_wrote_are_refused(path, edit, says):
     for opened in (Store.read, lambda file: Store.resume(file, "hash")):
         with pytest.raises(ResultsError, match=says):
             opened(path)
+
+
+def test_a_seat_that_stands_twice_is_refused(path):
+    """SQLite keeps it out as long as the table is as it was made."""
+    with sqlite3.connect(path) as db:
+        db.execute("ALTER TABLE seats RENAME TO made")
+        db.execute("CREATE TABLE seats AS SELECT * FROM made UNION ALL SELECT * FROM made WHERE seat = 1")
+    with pytest.raises(ResultsError, match="stands twice in seats"):
+        Store.read(path)
