@@ -2,8 +2,8 @@
 
 A game folder holds `__init__.py` with a `GAME = GameSpec(...)`, `rules.pyx` with a subclass of
 `engine_ext.position.Rules`, and as it needs them `view.py`, `data/*.toml`,
-`scenarios/*.toml` and `search.toml`, settings of searchers that play it well. Nothing else in the
-project names the game.
+`scenarios/*.toml`, `search.toml`, settings of searchers that play it well, and `terms.toml`, what its terms
+mean. Nothing else in the project names the game.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from rich.console import Group
 
 from engine_ext.errors import DataError, ParameterError, QuandaryError, reason
 from engine_ext.position import Position, Rules
+from games.terms import Term
+from games.terms import read as read_terms
 from games.words import Line, Step, Words, tell_names
 
 ParameterValue = bool | int | float | str
@@ -241,8 +243,27 @@ class GameSpec:
         return self.words.unit(rules) if self.words and self.words.unit else ("point", "points")
 
     def look_up(self, position: Position, seat: int) -> Mapping[str, str]:
-        """Name to text of what the seat can look up."""
-        return self.words.look_up(position, seat) if self.words and self.words.look_up else {}
+        """Name to text of what the seat can look up: cards, pieces, and then the terms of the game."""
+        known = dict(self.words.look_up(position, seat)) if self.words and self.words.look_up else {}
+        for name, text in self.terms(position.rules).items():
+            known[name] = f"{known[name]}; {text}" if name in known else text
+        return known
+
+    def terms(self, rules: Rules) -> dict[str, str]:
+        """The game's terms by name, each in a few words with its rule, from `terms.toml` in the game's folder.
+
+        Raises:
+            DataError: a malformed file.
+        """
+        found: dict[str, str] = {}
+        for term in self._terms:
+            if term.holds(rules.parameters):
+                found.setdefault(term.name, f"{term.text} ({term.rule})")
+        return found
+
+    @cached_property
+    def _terms(self) -> list[Term]:
+        return read_terms(self.folder / "terms.toml", self.parameters)
 
 
 def read_search_settings(path: Path, parameters: Mapping[str, ParameterValue]) -> list[dict[str, Any]]:

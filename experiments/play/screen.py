@@ -30,7 +30,7 @@ HELP = """\
 a number, or words of an action   make that move; words of several list those
 hint          the odds of every action, as a bot sees them
 why           how the bot saw its last decision
-about NAME    what a card, a piece or a field is; about alone lists the names
+about NAME    what a card, a piece, a field or a term of the game is; about alone lists the names
 aim           how the game is played and won
 undo          take your last move back; the same dice come again
 save FILE     keep the game in a file (save! writes over one that exists)
@@ -402,6 +402,7 @@ class Screen:
         found = [name for name in known if name.lower() == wanted]
         found = found or [name for name in known if name.lower().startswith(wanted)]
         found = found or [name for name in known if wanted in name.lower()]
+        found = found or [name for name in session.game.spec.terms(session.rules) if name.lower() in wanted]
         if not found:
             shown = rest if len(rest) <= 60 else f"{rest[:60]}…"
             self.console.print(f"Nothing is called {shown!r}; about lists the names.", style="yellow", markup=False)

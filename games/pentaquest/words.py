@@ -194,22 +194,17 @@ def look_up(position: Position, seat: int) -> Mapping[str, str]:
         name: f"needs {requirement_words(card)}; {card.symbol}: {MEANINGS[card.symbol]}; {card.provenance}"
         for name, card in _cards(position).items()
     }
-    other = "another number" if position.rules.parameters["distinct"] else "the same number or another"  # P1
-    signs = f"☀ ☀: two dice of one number, whichever; ☾ ☾: likewise, {other}"
     used = "used once, in place of the free rerolls that the turn has left (P5)"
-    return (
-        known
-        | {f"card {symbol}": f"{meaning}; {used}" for symbol, meaning in MEANINGS.items()}
-        | {"suns and moons": signs}
-    )
+    return known | {f"card {symbol}": f"{meaning}; {used}" for symbol, meaning in MEANINGS.items()}
 
 
 def aim(rules: Rules) -> str:
     """The course of a turn, and what wins."""
     turn = (
         f"Each turn you roll five dice, and once more{_first_turn(rules)}, as many of them as you like. Take a "
-        "creature whose numbers, suns or moons they then show: it joins your army, and its card can be used up in a later turn "
-        "to change dice in the way it says. Whoever uses a card has done with the free rerolls of that turn. "
+        "creature whose numbers, suns or moons they then show: it joins your army, and its card can be used up in a "
+        "later turn to change dice in the way it says. Whoever uses a card has done with the free rerolls of that "
+        "turn. "
     )
     if rules.num_players() == 1:
         return (
