@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from experiments import seeds
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -104,6 +106,10 @@ def _invoke(arguments: list[str] | None) -> int:
 def _complain(message: str) -> int:
     print(f"quandary: {' '.join(message.split())}", file=sys.stderr)
     return BAD_INPUT
+
+
+def _seed(given: int | None) -> int | None:
+    return None if given is None else seeds.check(given)
 
 
 def _print_json(content: dict[str, Any]) -> None:
@@ -259,7 +265,7 @@ def show_ladder(
 def solve_game(
     game: Annotated[str, typer.Argument(help="one of our games, or any game of OpenSpiel")],
     solver: Annotated[str, typer.Option(help="solver spec, such as 'cfr+(iterations=1000)'")],
-    seed: Annotated[int, typer.Option(help="of everything random", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help=f"of everything random, {seeds.RANGE}", callback=_seed)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="exactly one JSON object on the standard output")] = False,
     checkpoint: Annotated[
         Path | None, typer.Option(help="keep a policy solver's run in this file; taken up from it where it exists")
@@ -287,7 +293,9 @@ def play_game(
     game: Annotated[str, typer.Argument(help="one of our games; with --load it must be the saved one")],
     bot: Annotated[list[str] | None, typer.Option(help="once for all other seats, or once for each")] = None,
     seat: Annotated[int | None, typer.Option(help="your seat, from 0; default: 0", min=0)] = None,
-    seed: Annotated[int | None, typer.Option(help="of the dice and the bots; default: a new one", min=0)] = None,
+    seed: Annotated[
+        int | None, typer.Option(help=f"of the dice and the bots, {seeds.RANGE}; default: a new one", callback=_seed)
+    ] = None,
     load: Annotated[Path | None, typer.Option(help="go on with a saved game; it brings bots, seat and seed")] = None,
     seconds: Annotated[
         float | None, typer.Option(help="how long a bot may think about a move; default: as its spec says", min=0.1)
@@ -325,7 +333,7 @@ def profile_target(
     target: Annotated[str, typer.Argument(help="a game, `kernels` or `solvers`")],
     as_json: Annotated[bool, typer.Option("--json", help="exactly one JSON object on the standard output")] = False,
     seconds: Annotated[float, typer.Option(help="time to spend, about", min=0.1)] = 20.0,
-    seed: Annotated[int, typer.Option(help="of the games and positions", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help=f"of the games and positions, {seeds.RANGE}", callback=_seed)] = 0,
     baseline_file: Annotated[
         Path | None,
         typer.Option(

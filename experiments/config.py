@@ -41,6 +41,7 @@ from pydantic import (
 )
 
 from engine_ext.errors import ConfigError, quoted, reason
+from experiments import seeds
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Unit = Literal["simulations", "nodes", "depth"]
@@ -187,7 +188,7 @@ class ExperimentConfig(_Model):
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
     title: str = ""
     description: str = ""
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    seed: Annotated[int, AfterValidator(seeds.checked)] = 0
     arena: list[ArenaConfig] = Field(default_factory=list)
     convergence: list[ConvergenceConfig] = Field(default_factory=list)
 
@@ -228,7 +229,7 @@ def read(path: Path) -> ExperimentConfig:
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {reason(error)}") from error
     return parse(content, str(path))
 

@@ -90,7 +90,7 @@ def read(path: Path) -> list[Row]:
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: {reason(error)}") from error
     unknown = set(content) - {"row"}
     if unknown or not isinstance(content.get("row"), list):

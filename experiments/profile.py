@@ -27,7 +27,7 @@ from engine_ext.errors import ConfigError, UnsuitableGameError
 from engine_ext.hexgrid import HexBoard
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
-from experiments import gametext, manifest, references
+from experiments import gametext, manifest, references, seeds
 from solvers import specs
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def frame(subject: str, *, seconds: float, rounds: int, seed: int) -> dict[str, 
         raise ConfigError(f"seconds is {seconds}, allowed are above 0 to 3600")
     if not 1 <= rounds <= 100:
         raise ConfigError(f"rounds is {rounds}, allowed are 1 to 100")
+    seeds.check(seed)
     return {
         "profile": subject,
         "seconds": seconds,

@@ -4,6 +4,37 @@ from __future__ import annotations
 
 import hashlib
 
+from engine_ext.errors import ParameterError, quoted
+
+MOST = 2**63 - 1  # fits a signed 64-bit column
+RANGE = f"0 to {MOST}"
+
+
+def check(seed: int) -> int:
+    """A seed that somebody has given.
+
+    Raises:
+        ParameterError: it is not in `RANGE`.
+    """
+    if not 0 <= seed <= MOST:
+        raise ParameterError(f"seed: {_fault(seed)}")
+    return seed
+
+
+def checked(seed: int) -> int:
+    """The same inside a config, where what is wrong is told with file and key.
+
+    Raises:
+        ValueError: it is not in `RANGE`.
+    """
+    if not 0 <= seed <= MOST:
+        raise ValueError(_fault(seed))
+    return seed
+
+
+def _fault(seed: int) -> str:
+    return f"it must be a whole number from {RANGE}, got {quoted(seed)}"
+
 
 def keyed_seed(*parts: str | int) -> int:
     """The seed that belongs to this key.
@@ -12,7 +43,7 @@ def keyed_seed(*parts: str | int) -> int:
         parts: what names the place; order matters, and 1 is not "1".
 
     Returns:
-        An int in [0, 2**63), the same on every machine: it also fits a signed 64-bit column.
+        An int in `RANGE`, the same on every machine.
     """
     digest = hashlib.blake2b(repr(parts).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1

@@ -36,7 +36,7 @@ from rich.text import Text
 
 from engine_ext.errors import TooLargeError, UnsuitableGameError
 from engine_ext.position import Position, Rules
-from experiments import checkpoints, gametext, ladder
+from experiments import checkpoints, gametext, ladder, seeds
 from experiments.gametext import Game
 from experiments.terminal import Terminal
 from solvers import extraction, saved_policies, specs
@@ -130,20 +130,21 @@ def solve(
     Args:
         text: the game, ours or OpenSpiel's.
         spec_text: the solver.
-        seed: of everything random.
+        seed: of everything random, in `seeds.RANGE`.
         progress: show a bar on the standard error while a long extraction runs.
         checkpoint: a file to keep a policy solver's run in, and to take it up from where it exists.
         policy_file: where to save the policy that a policy solver finds, for `TabularPolicy.load`, or for
             `KeyedPolicy.load` where it was sampled without a tree.
 
     Raises:
-        ParameterError: an unknown game or parameter.
+        ParameterError: an unknown game or parameter, or a seed out of range.
         SavedStateError: the checkpoint is damaged, of another game or solver, or it or the policy cannot be written.
         SpecError: an unknown solver or parameter, or one that finds no policy or keeps no checkpoint, asked for those.
         UnsuitableGameError: a property of the game rules the solver out.
         TooLargeError: the game's tree would not fit; carries the estimate.
     """
     began = time.perf_counter()
+    seeds.check(seed)
     ladder.register()
     specs.check_spec(spec_text)
     game = gametext.load(text)

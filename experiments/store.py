@@ -90,7 +90,8 @@ _FAULTS = {  # and how to find the rows that have them; each begins with a key
     "has a time that is no number": _keys("timings", f"{_no_number('seconds')} OR seconds < 0"),
     "has a number of decisions that is none": _keys("timings", _no_count("decisions")),
     "has no time": "SELECT job_key, seat FROM "
-    "(SELECT job_key, seat FROM seats UNION ALL SELECT job_key, -1 FROM measures) EXCEPT SELECT job_key, seat FROM timings",
+    "(SELECT job_key, seat FROM seats UNION ALL SELECT job_key, -1 FROM measures) "
+    "EXCEPT SELECT job_key, seat FROM timings",
     "has a time but no result": "SELECT job_key FROM timings EXCEPT "
     "SELECT job_key FROM (SELECT job_key FROM games UNION ALL SELECT job_key FROM measures)",
     "has a time of a seat that it does not have": _keys(

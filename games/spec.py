@@ -281,7 +281,7 @@ def read_search_settings(path: Path, parameters: Mapping[str, ParameterValue]) -
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: {reason(error)}") from error
     rows = content.get("recommended")
     if set(content) - {"recommended"} or not isinstance(rows, list):
@@ -319,7 +319,7 @@ def read_scenario(path: Path) -> Scenario:
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: {reason(error)}") from error
     kinds = {"description": str, "parameters": dict, "start": dict, "solution": dict}
     for key, value in content.items():

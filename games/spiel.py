@@ -129,7 +129,7 @@ class State(pyspiel.State):
         if isinstance(start, str):
             try:
                 start = json.loads(start)
-            except json.JSONDecodeError as error:
+            except (ValueError, RecursionError) as error:
                 raise PositionError(f"{game.spec.name}: the position is not JSON: {error}") from error
         if not isinstance(start, dict):
             raise PositionError(f"{game.spec.name}: a position is a dict, not {type(start).__name__}")

@@ -48,7 +48,7 @@ def _maker(sampling: str) -> Callable[[FlatTree | Rules | Position, dict[str, An
 _COMMON = {
     "iterations": Parameter(10_000, "iterations to run, each one walk a player", low=0),
     "seconds": Parameter(None, "stop after this much time instead", kind=float, low=1e-6, high=1e8),
-    "seed": Parameter(0, "of everything random", low=0),
+    "seed": Parameter(0, "of everything random", low=0, high=2**63 - 1),
     "megabytes": Parameter(1024, "without a tree: memory of the regret table", low=1, high=16384),
     "when_full": Parameter(
         "uniform", "without a tree: what a full table does to new information sets", choices=WHEN_FULL

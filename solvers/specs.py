@@ -37,7 +37,8 @@ from solvers.contract import RESOURCES, Parameter, ParameterValue, Searcher, Sol
 _NAME = re.compile(r"[a-z][a-z0-9_]*\+?")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
 _NESTING_LIMIT = 8
-LARGEST = 2**62  # what compiled counters hold
+LARGEST = 2**62  # what compiled counters hold; a parameter may say otherwise
+_MANY = f"whole numbers go up to {LARGEST}"
 
 
 @dataclass(frozen=True)
@@ -377,16 +378,17 @@ def _read(where: str, text: str, parameter: Parameter) -> ParameterValue:
         number = int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
     except ValueError:
         raise wrong from None
-    if isinstance(number, int) and abs(number) > LARGEST:  # before a comparison makes a float of it
-        raise SpecError(f"{where} is {quoted(text, 40)}; whole numbers go up to {LARGEST}")
+    largest = LARGEST if parameter.high is None else max(LARGEST, parameter.high)
+    if isinstance(number, int) and abs(number) > largest:  # before a comparison makes a float of it
+        raise wrong if parameter.high is not None else SpecError(f"{where} is {quoted(text, 40)}; {_MANY}")
     if not math.isfinite(number) or (kind is int and number != int(number)):
         raise wrong
     if (parameter.low is not None and number < parameter.low) or (
         parameter.high is not None and number > parameter.high
     ):
         raise wrong
-    if kind is int and abs(number) > LARGEST:
-        raise SpecError(f"{where} is {quoted(text, 40)}; whole numbers go up to {LARGEST}")
+    if kind is int and abs(number) > largest:
+        raise SpecError(f"{where} is {quoted(text, 40)}; {_MANY}")
     return int(number) if kind is int else float(number)
 
 

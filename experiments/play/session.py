@@ -14,7 +14,7 @@ from functools import cached_property
 
 from engine_ext.errors import IllegalActionError, ParameterError
 from engine_ext.position import Position
-from experiments import gametext, ladder, players
+from experiments import gametext, ladder, players, seeds
 from experiments.chance import KeyedChance
 from experiments.gametext import Game
 from experiments.players import Player
@@ -115,12 +115,12 @@ class Session:
         seat: the person's, from 0.
         bots: one spec for all other seats, or one for each other seat, or one for every seat
             (then the one at the person's seat gives the hints).
-        seed: of dice and bots, an int in [0, 2**63).
+        seed: of dice and bots, in `seeds.RANGE`.
         seconds: how long a bot may think about a decision where a clock can end its search; None: as
             long as its spec says.
 
     Raises:
-        ParameterError: no such seat, or a wrong number of bots.
+        ParameterError: no such seat, a wrong number of bots, or a seed out of range.
         SpecError: not a spec, or an unknown name.
         UnsuitableGameError: a property of the game rules a bot out.
 
@@ -136,7 +136,7 @@ class Session:
         n = game.rules.num_players()
         if not 0 <= seat < n:
             raise ParameterError(f"seat is {seat}, {game.text} has the seats 0 to {n - 1}")
-        self.game, self.rules, self.seat, self.seed = game, game.rules, seat, seed
+        self.game, self.rules, self.seat, self.seed = game, game.rules, seat, seeds.check(seed)
         self.seconds = seconds
         self.bots = _for_seats(bots, n, seat)
         self._players: list[Player | None] = [

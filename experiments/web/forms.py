@@ -10,7 +10,7 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 
 import games
-from engine_ext.errors import ParameterError
+from engine_ext.errors import ParameterError, quoted
 from experiments import gametext, ladder
 from experiments.play.session import Session
 
@@ -83,8 +83,8 @@ def session_for(given: dict[str, str], seconds: float) -> Session:
     for key in numbers:
         text = given.get(key, "").strip()
         if text:
-            if not (text.isascii() and text.isdecimal()) or len(text) > 18:
-                raise ParameterError(f"{key} is {text[:40]!r}, it must be a whole number of at most 18 digits")
+            if not (text.isascii() and text.isdecimal()) or len(text) > 100:
+                raise ParameterError(f"{key} is {quoted(text, 40)}, it must be a whole number")
             numbers[key] = int(text)
     game = gametext.load(_chosen(given), own_only=True)
     bot = given.get("bot", "").strip() or ladder.NAME

@@ -178,7 +178,7 @@ def read_deck(name: str) -> Deck:
     try:
         raw = path.read_bytes()
         content = tomllib.loads(raw.decode("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"deck {path}: {reason(error)}") from error
     unknown = sorted(set(content) - {"card"})
     if unknown:

@@ -81,7 +81,7 @@ def read(path: Path = FILE) -> Outlook:
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"outlook {path}: {reason(error)}") from error
     fits = tuple(_fit(path, number, table) for number, table in enumerate(content.get("fit", []), 1))
     for original in (False, True):

@@ -162,7 +162,7 @@ def read_sets(paths: Iterable[Path]) -> CardSet:
         try:
             raw = path.read_bytes()
             content = tomllib.loads(raw.decode("utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise DataError(f"{path}: {reason(error)}") from error
         digest.update(raw)
         table_of(str(path), content, ("set", "name", "die", "card"), ("set",))

@@ -16,6 +16,7 @@ from tests.experiments.command import ENVIRONMENT, ROOT, command_line, quandary
     [
         (["games", "ches"], "no game is called 'ches'"),
         (["games", "chess"], "chess is a game of OpenSpiel's own, and here it must be one of ours; there are: "),
+        (["solve", "kuhn", "--solver", "mccfr_es(seed=9223372036854775808)"], "from 0 up to 9223372036854775807"),
         (["play", "kuhn_poker"], "did you mean kuhn?"),
         (["games", "pig(goal=x)"], "a whole number"),
         (["bots", "nobody"], "nobody"),
@@ -36,6 +37,52 @@ def test_bad_input_is_one_line_and_exit_code_2(words, says, capsys):
     assert output == ""
     assert says.lower() in errors.lower()
     assert len(errors.strip().splitlines()) == 1
+
+
+SEEDS = "seed: it must be a whole number from 0 to 9223372036854775807, got "
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**64, 10**40])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["solve", "kuhn", "--solver", name] for name in ("mcts", "oos", "mccfr_es", "mccfr_os", "ismcts", "greedy")),
+        *(["solve", "kuhn", "--solver", name] for name in ("smooth_uct", "random", "cfr")),
+        *(["profile", name] for name in ("kernels", "solvers", "pig")),
+        ["play", "pig"],
+    ],
+    ids=lambda words: "-".join(words),
+)
+def test_a_seed_out_of_range_is_refused_alike_everywhere(words, seed, capsys):
+    assert command_line(capsys, *words, f"--seed={seed}") == (2, "", f"quandary: {SEEDS}{seed}\n")
+
+
+@pytest.mark.parametrize("seed", ["-1", "9223372036854775808", "1" + "0" * 40])
+def test_a_seed_out_of_range_in_a_config_is_refused_in_the_same_words(seed, tmp_path, capsys):
+    config = tmp_path / "x.toml"
+    config.write_text(f'name = "x"\nseed = {seed}\n[[arena]]\ngame = "kuhn"\nbots = ["random"]\ndeals = 1\n')
+    assert command_line(capsys, "run", config) == (2, "", f"quandary: {config}: {SEEDS}{seed}\n")
+
+
+def test_a_number_that_python_does_not_read_is_refused(tmp_path, capsys):
+    (tmp_path / "x.toml").write_text(f"seed = {'9' * 5000}")
+    code, _, errors = command_line(capsys, "run", tmp_path / "x.toml")
+    assert code == 2
+    assert "x.toml" in errors
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["solve", "kuhn", "--json", "--solver", "mccfr_os(iterations=10)"], ["solve", "pig(goal=6)", "--solver", "mcts"]],
+)
+def test_the_largest_seed_is_taken(words, capsys):
+    assert command_line(capsys, *words, "--seed", 2**63 - 1)[0] == 0
+
+
+@pytest.mark.parametrize("command", ["solve", "play", "profile"])
+def test_help_tells_the_range_of_seeds(command, capsys):
+    text = " ".join(command_line(capsys, command, "--help")[1].split())
+    assert "0 to 9223372036854775807" in text
 
 
 def test_a_bad_game_in_a_process_of_its_own():
