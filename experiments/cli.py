@@ -24,7 +24,7 @@ from experiments import seeds
 if TYPE_CHECKING:
     from rich.console import Console
 
-OUTPUT_FAILS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
+OUTPUT_FAILS = (errno.EBADF, errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
 BAD_INPUT, INTERRUPTED, CLOSED_PIPE, TERMINATED = 2, 128 + signal.SIGINT, 141, 128 + signal.SIGTERM
 
 app = typer.Typer(
@@ -74,7 +74,8 @@ def _explained(error: Exception) -> int:
         return CLOSED_PIPE
     if isinstance(error, OSError) and error.errno in OUTPUT_FAILS:
         _drop_output()
-        return _complain(f"the standard output cannot be written: {error.strerror}")
+        why = "it is closed" if error.errno == errno.EBADF else error.strerror
+        return _complain(f"the standard output cannot be written: {why}")
     raise error
 
 
@@ -113,7 +114,9 @@ def _seed(given: int | None) -> int | None:
 
 
 def _print_json(content: dict[str, Any]) -> None:
-    print(json.dumps(content, ensure_ascii=False, allow_nan=False))
+    # JSON can write every sign in plain ones.
+    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(content, ensure_ascii=plain, allow_nan=False))
 
 
 def _console() -> Console:

@@ -330,6 +330,7 @@ def _toml(value: Any) -> str:
 
 def print_tables(results: Results, console: Console) -> None:
     """The standings as tables in the terminal."""
+    sign = "+-" if console.options.ascii_only else "±"
     for summary in results.arenas:
         so_far = "" if summary.complete else f" of {summary.expected} so far"
         name = summary.config.title or heading(summary.config.game)
@@ -345,8 +346,9 @@ def print_tables(results: Results, console: Console) -> None:
         for column in names:
             table.add_column(column, justify="right", no_wrap=True)
         for standing in summary.standings:
-            cells = [_plus_minus(standing.elo, "+.0f", ".0f")] if standing.elo is not None else []
-            cells += [_plus_minus(standing.share, ".1f", ".1f", 100, " %"), _plus_minus(standing.utility, ".3f", ".3f")]
+            cells = [_plus_minus(sign, standing.elo, "+.0f", ".0f")] if standing.elo is not None else []
+            cells += [_plus_minus(sign, standing.share, ".1f", ".1f", 100, " %")]
+            cells += [_plus_minus(sign, standing.utility, ".3f", ".3f")]
             cells += [str(standing.seats), ms_text(standing.ms_per_decision)]
             table.add_row(Text(standing.bot.replace(",", ", ")), *cells[: len(names)])  # lines break at commas
         console.print(table)
@@ -356,8 +358,8 @@ def print_tables(results: Results, console: Console) -> None:
         convergence.print_table(curve, console)
     if results.arenas:
         console.print(
-            "± is the wider half of a 95 % interval that takes only deals to be independent: Wilson's for win shares "
-            "and for utilities that are the same on another scale, else a bootstrap over deals (Student's t over fewer "
+            f"{sign} is the wider half of a 95 % interval that takes only deals to be independent: Wilson's for win "
+            "shares and for utilities that are the same on another scale, else a bootstrap over deals (Student's t over fewer "
             "than 20). Elo is relative to the mean of the bots.",
             style="dim",
             markup=False,
@@ -369,10 +371,10 @@ def breakable(text: str) -> Markup:
     return Markup(str(escape(text)).replace(",", ",<wbr>").replace("(", "(<wbr>"))
 
 
-def _plus_minus(estimate: Estimate, form: str, spread_form: str, scale: float = 1, unit: str = "") -> str:
+def _plus_minus(sign: str, estimate: Estimate, form: str, spread_form: str, scale: float = 1, unit: str = "") -> str:
     """`0.512 ±0.032`: the value and the wider half of its interval."""
     text = f"{scale * estimate.value:{form}}"
     if math.isfinite(estimate.low):
         spread = scale * max(estimate.high - estimate.value, estimate.value - estimate.low)
-        text += f" ±{spread:{spread_form}}"
+        text += f" {sign}{spread:{spread_form}}"
     return text + unit

@@ -6,6 +6,8 @@ import os
 import signal
 from types import FrameType
 
+from experiments import streams
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -14,6 +16,7 @@ def main() -> None:
     heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     for number in heard:
         signal.signal(number, _too_early)
+    streams.make_fit()
     from experiments import cli
 
     try:
