@@ -243,9 +243,14 @@ def parse(content: dict[str, Any], where: str) -> ExperimentConfig:
     try:
         return ExperimentConfig.model_validate(content)
     except ValidationError as error:
-        # A misspelt key is missing, too; that it is unknown says more.
-        found = sorted(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
-        raise ConfigError(f"{where}: {_key(found[0]['loc'])}{_reason(found[0])}") from error
+        raise ConfigError(f"{where}: {fault(error)}") from error
+
+
+def fault(error: ValidationError) -> str:
+    """The first thing that is wrong with a file's content, with its key: `arena[1].deals: this key is missing`."""
+    # A misspelt key is missing, too; that it is unknown says more.
+    found = sorted(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
+    return f"{_key(found[0]['loc'])}{_reason(found[0])}"
 
 
 def _key(location: tuple[int | str, ...]) -> str:

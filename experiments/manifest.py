@@ -13,11 +13,76 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from engine_ext.errors import ResultsError
+from experiments import config
 from experiments.gametext import Game
 
 PACKAGES = ("quandary", "open_spiel", "numpy", "scipy", "matplotlib", "pydantic")
 _ROOMS = ("engine_ext", "games", "solvers", "experiments")
 _SOURCES = (".py", ".pyx", ".pxd", ".h")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+class _Execution(_Model):
+    started: str | None = None
+    commit: str | None = None
+    code_sha256: str | None = None
+    versions: dict[str, str] | None = None
+
+
+class _Game(_Model):
+    name: str
+    version: int | None
+    parameters: dict[str, Any]
+    data_sha256: str
+    provenance: dict[str, int]
+
+
+class _Identity(_Model):
+    config: dict[str, Any]
+    games: dict[str, _Game]
+    files: dict[str, str] = Field(default_factory=dict)
+
+
+class _Manifest(_Model):
+    """What a manifest has to have; what it has besides is nobody's concern."""
+
+    name: str
+    created: str
+    config_hash: str
+    identity: _Identity
+    seed: int
+    reproducible: bool
+    timed_bots: list[str]
+    notes: list[str]
+    versions: dict[str, str]
+    commit: str | None
+    machine: dict[str, str | int | float | None]
+    executions: list[_Execution] = Field(default_factory=list)
+
+
+def check(content: dict[str, Any], path: Path) -> None:
+    """Refuse a manifest that lacks what reports and comparisons read.
+
+    Args:
+        content: of the file.
+        path: for messages.
+
+    Raises:
+        ResultsError: naming the key that is missing or wrong.
+    """
+    try:
+        known = _Manifest.model_validate(content)
+    except ValidationError as error:
+        raise ResultsError(f"{path} is damaged: {config.fault(error)}") from error
+    for key in ("name", "seed"):
+        if content[key] != known.identity.config.get(key, content[key]):
+            raise ResultsError(f"{path} is damaged: {key} is not that of its config")
 
 
 def versions() -> dict[str, str]:
@@ -87,7 +152,7 @@ def executions(content: dict[str, Any], begun: bool) -> list[dict[str, Any]]:
         begun: whether there are results of an execution.
     """
     kept = content.get("executions")
-    if isinstance(kept, list) and all(isinstance(each, dict) for each in kept):
+    if isinstance(kept, list) and kept and all(isinstance(each, dict) for each in kept):
         return kept
     first = {key: content.get(key) for key in ("commit", "versions")}
     return [{"started": content.get("created"), **first}] if begun else []

@@ -68,6 +68,7 @@ def config_of(content: dict[str, Any], folder: Path) -> ExperimentConfig:
         raise ResultsError(f"{folder / 'manifest.json'} is damaged: the key 'identity.config' is missing")
     if config.digest(identity) != content.get("config_hash"):
         raise ResultsError(f"{folder / 'manifest.json'} is damaged: config_hash does not match its content")
+    manifest.check(content, folder / "manifest.json")
     return config.parse(identity["config"], str(folder / "manifest.json"))
 
 
@@ -359,8 +360,8 @@ def print_tables(results: Results, console: Console) -> None:
     if results.arenas:
         console.print(
             f"{sign} is the wider half of a 95 % interval that takes only deals to be independent: Wilson's for win "
-            "shares and for utilities that are the same on another scale, else a bootstrap over deals (Student's t over fewer "
-            "than 20). Elo is relative to the mean of the bots.",
+            "shares and for utilities that are the same on another scale, else a bootstrap over deals (Student's t "
+            "over fewer than 20). Elo is relative to the mean of the bots.",
             style="dim",
             markup=False,
         )

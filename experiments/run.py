@@ -385,7 +385,8 @@ def _changed(kept: dict[str, Any], identity: dict[str, Any], path: Path) -> str:
     if files_changed:
         return f"the file {' and '.join(files_changed)} had another content then"
     parts = [key for key in {**kept, **identity} if kept.get(key) != identity.get(key)]
-    return f"its {' and '.join(parts)} differ from those of {path}"
+    verb = "differs from that" if parts == ["config"] else "differ from those"
+    return f"its {' and '.join(parts)} {verb} of {path}"
 
 
 def _plain(content: Any) -> Any:

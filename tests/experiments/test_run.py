@@ -438,6 +438,46 @@ def test_the_report_stands_alone(finished):
     assert "seed = 11" in page  # the config, to run it again
 
 
+@pytest.mark.parametrize("value", [None, 7, "gone"])
+@pytest.mark.parametrize(
+    "key",
+    ["name", "created", "seed", "reproducible", "timed_bots", "notes", "versions", "commit", "machine", "identity"],
+)
+def test_a_manifest_that_lacks_a_key_is_refused_by_its_name(key, value, config, finished, tmp_path, capsys):
+    for file in ("manifest.json", "results.sqlite"):
+        (tmp_path / file).write_bytes((finished / file).read_bytes())
+    content = json.loads((tmp_path / "manifest.json").read_text())
+    if value == "gone":
+        del content[key]
+    elif (key, value) in (("commit", None), ("seed", 7)):
+        pytest.skip("that is a value it may have, or another test's")
+    else:
+        content[key] = value
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    for words in (
+        ("report", tmp_path),
+        ("compare", finished, tmp_path),
+        ("run", config, "--out", tmp_path, "--resume"),
+    ):
+        code, _, errors = command_line(capsys, *words)
+        assert code == 2
+        assert f"manifest.json is damaged: {key}" in errors or f"key '{key}" in errors
+        assert len(errors.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("seed", 12), ("name", "other"), ("executions", [{"versions": []}]), ("machine", {"cores": []})]
+)
+def test_a_manifest_that_contradicts_itself_is_refused(key, value, finished, tmp_path, capsys):
+    for file in ("manifest.json", "results.sqlite"):
+        (tmp_path / file).write_bytes((finished / file).read_bytes())
+    content = json.loads((tmp_path / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps({**content, key: value}))
+    code, _, errors = command_line(capsys, "report", tmp_path)
+    assert code == 2
+    assert f"manifest.json is damaged: {key}" in errors
+
+
 def test_the_report_is_rebuilt_from_the_folder(finished, capsys):
     page = (finished / "report.html").read_text()
     (finished / "report.html").unlink()
@@ -470,7 +510,7 @@ def test_another_config_does_not_resume(config, finished, tmp_path, capsys):
     other.write_text(config.read_text().replace("seed = 11", "seed = 12"))
     code, _, errors = command_line(capsys, "run", other, "--out", finished, "--resume")
     assert code == 2
-    assert "its config differ from those of" in errors
+    assert "its config differs from that of" in errors
 
 
 @pytest.mark.parametrize(
