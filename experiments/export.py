@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,9 @@ TEX_SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
+# In typewriter every font has these in their places of ASCII; by their names they would be taken from another font,
+# and some languages of the package babel make a command of the double quote.
+TEX_CODE = TEX_SPECIAL | {character: rf"\char{ord(character)}{{}}" for character in r'\~^{}"'}
 
 
 def arena_plots(summary: ArenaSummary) -> dict[str, Plot]:
@@ -300,13 +303,13 @@ def _tex(table: Table, results: Results) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}%", r"\endgroup", ""])
 
 
-def _escaped(text: str) -> str:
-    return "".join(TEX_SPECIAL.get(character, character) for character in text)
+def _escaped(text: str, special: Mapping[str, str] = TEX_SPECIAL) -> str:
+    return "".join(special.get(character, character) for character in text)
 
 
 def _names(column: Column) -> list[str]:
-    form = r"\texttt{%s}" if column.code else "%s"
-    return ["--" if cell is None else form % _escaped(str(cell)) for cell in column.cells]
+    form, special = (r"\texttt{%s}", TEX_CODE) if column.code else ("%s", TEX_SPECIAL)
+    return ["--" if cell is None else form % _escaped(str(cell), special) for cell in column.cells]
 
 
 def _numbers(column: Column, *, interval: bool = False) -> list[str]:

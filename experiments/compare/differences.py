@@ -147,11 +147,11 @@ def _zou_donner(a: Estimate, b: Estimate) -> Estimate:
 
 def _probability(value: Estimate, clusters: int) -> float:
     """The level at which the interval would end at zero."""
-    if value.value == 0:
-        return 1.0
     reach = value.value - value.low if value.value > 0 else value.high - value.value
     if not math.isfinite(reach):
         return math.nan
+    if value.value == 0:
+        return 1.0
     if reach == 0:
         return 0.0
     t = _quantile(clusters) * abs(value.value) / reach

@@ -119,7 +119,12 @@ def arena_rows(a: Run, b: Run) -> Iterator[Row]:
         assert loaded.rules is not None
         seats = loaded.rules.num_players()
         only_wins = gametext.only_wins(loaded.rules)
-        for bot, lineups in met(one, other):
+        order = list(dict.fromkeys(bot for each in a.config.arena for bot in each.bots))
+        told: set[frozenset[Lineup]] = set()
+        for bot, lineups in sorted(met(one, other), key=lambda pair: order.index(pair[0])):
+            if seats == 2 and loaded.rules.zero_sum and frozenset(lineups) in told:
+                continue  # the rest of what its only rival won
+            told.add(frozenset(lineups))
             before, after = one.by_deal(lineups), other.by_deal(lineups)
             rivals = tuple(sorted({rival for lineup in lineups for rival in lineup} - {bot}))
             if seats > 1 and not rivals:

@@ -49,7 +49,8 @@ def _print_rows(game: str, rows: Sequence[Row], console: Console) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("", overflow="fold", min_width=9)
     for row in rows:
-        shown = f"{row.measure.replace('_', ' ')} of {row.of.replace(',', ', ')}{at(row.x, row.x_unit)}"
+        of = " against ".join((row.of, *row.against)) if len(row.against) == 1 else row.of
+        shown = f"{row.measure.replace('_', ' ')} of {of.replace(',', ', ')}{at(row.x, row.x_unit)}"
         p = "–" if math.isnan(row.p_corrected) else f"{row.p_corrected:.3f}" if row.p_corrected >= 0.001 else "< 0.001"
         numbers = [_number(row, each) for each in (row.found.a, row.found.b, row.found.value)]
         table.add_row(Text(shown), *numbers, p, Text(_verdict(row), style="bold" if row.differs else ""))

@@ -122,6 +122,7 @@ def test_one_cluster_says_nothing_about_spread():
         assert found.value.value == pytest.approx(0.2)
         assert (found.value.low, found.value.high) == (-math.inf, math.inf)
         assert math.isnan(found.p)
+        assert math.isnan(compare(sample([0.3]), sample([0.3]), paired=paired).p)
 
 
 def test_pairs_are_those_that_both_have():

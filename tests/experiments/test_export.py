@@ -225,10 +225,13 @@ def test_intervals_have_the_decimals_of_their_column():
 
 
 def test_names_are_text_in_latex():
-    assert export._names(Column("bot", ["a_b{50%}^\\&#~$", None], code=True)) == [
-        r"\texttt{a\_b\{50\%\}\textasciicircum{}\textbackslash{}\&\#\textasciitilde{}\$}",
+    assert export._names(Column("bot", ['a_b{50%}^\\&#~$"', None], code=True)) == [
+        r"\texttt{a\_b\char123{}50\%\char125{}\char94{}\char92{}\&\#\char126{}\$\char34{}}",
         "--",
     ]
+    assert (
+        export._escaped("50 % of {a_b}^~\\") == r"50 \% of \{a\_b\}\textasciicircum{}\textasciitilde{}\textbackslash{}"
+    )
 
 
 def test_every_row_of_latex_has_a_cell_for_each_column(tables):
@@ -244,8 +247,10 @@ def test_every_row_of_latex_has_a_cell_for_each_column(tables):
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX here")
 @pytest.mark.parametrize("preamble", ["", r"\usepackage{booktabs}"])
 def test_latex_compiles_as_it_is(preamble, tables, tmp_path):
+    """All tables, and one whose names have every sign that means something to LaTeX."""
     names = sorted(path.stem for path in tables.glob("*.tex"))
-    body = "\n".join(rf"\input{{{tables / name}}}\par" for name in names)
+    odd = export._names(Column("bot", ["".join(export.TEX_CODE) + "<>|'`-- ü"], code=True))[0]
+    body = "\n".join(rf"\input{{{tables / name}}}\par" for name in names) + odd
     wide = r"\usepackage[margin=1cm,a2paper]{geometry}"
     (tmp_path / "paper.tex").write_text(
         rf"\documentclass{{article}}{preamble}{wide}\begin{{document}}{body}\end{{document}}"
