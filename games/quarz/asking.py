@@ -21,7 +21,8 @@ def ask(position: Position) -> str:
 def _ask_action(t: Table) -> str:
     if t.scene["actions"] <= 0:  # Q91
         return "No action left; before your turn ends, your monsters may still do what needs none: what do they do?"
-    return f"Your turn, {count(t.scene['actions'], 'action')} left: what do your monsters do?"
+    turn = "Your turn, the last of the game" if t.last_turn else "Your turn"
+    return f"{turn}, {count(t.scene['actions'], 'action')} left: what do your monsters do?"
 
 
 def _ask_favor(_: Table) -> str:
@@ -136,15 +137,15 @@ def _ask_effect(t: Table) -> str:
     if do == "move_any":
         if step == 1:
             return f"{source}: where does {t.name(f)} move?"
-        return f"{source}, move any monster up to {effect['amount']}, across everything: which one?"
+        return f"{source}, {text.replace('moves', 'move', 1)}: which one?"
     if do == "push" and step:
         if step == 2:
             return f"{source}: to which field does {t.name(m)} throw the idol?"
         return f"{source}: to which field is {t.name(f)} pushed?"
     if do == "move" and effect["who"] == "self":
-        return f"{source}: where does {t.name(m)} move, up to {effect['amount']}?"
+        return f"{source}, {subject}{text}: where to?"
     if do in ("move", "march"):
-        return f"{source}: who moves up to {effect['amount']}, and where to?"
+        return f"{source}, {text}: who moves, and where to?"
     if do in ("trap", "jump"):
         return f"{source}, {subject}{text}: to which field?"
     if do == "recover":

@@ -162,6 +162,7 @@ class Content:
     limits: Mapping[str, Any]
     extra_actions: int
     push_provenance: str
+    push_munch_provenance: str
     boards: Mapping[str, Board]
     layouts: Mapping[str, Layout]
 
@@ -169,6 +170,11 @@ class Content:
 def card_provenance(content: Content, card: Card) -> str:
     """Where a card comes from: Push/Swap says so itself, all other cards are reconstructed."""
     return content.push_provenance if card.ability == PUSH_SWAP else "reconstructed"
+
+
+def munch_provenance(content: Content, card: Card) -> str:
+    """Where its munch effect comes from, which is another place with Push/Swap."""
+    return content.push_munch_provenance if card.ability == PUSH_SWAP else "reconstructed"
 
 
 def records(content: Content) -> list[dict[str, str]]:

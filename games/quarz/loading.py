@@ -100,6 +100,7 @@ def _parse(folder: Path, digest: str) -> Content:
         limits=shared.limits,
         extra_actions=shared.extra_actions,
         push_provenance=shared.push_provenance,
+        push_munch_provenance=shared.push_munch_provenance,
         boards=boards,
         layouts=read_layouts(files["layouts.toml"], boards, patterns, used) if "layouts.toml" in files else {},
     )
@@ -129,6 +130,7 @@ class _Common:
 
     push_cost: int
     push_provenance: str
+    push_munch_provenance: str
     munches: tuple[Munch, ...]
     costs: Mapping[str, Any]
     limits: Mapping[str, Any]
@@ -148,7 +150,7 @@ def _read_common(path: Path) -> _Common:
     munches = push.get("munch", list)
     if len(munches) != 3:
         raise DataError(f"{path}: push_swap.munch has {len(munches)} entries, must be 3 (rule 2)")
-    push.word("munch_provenance", PROVENANCES)
+    munch_provenance = push.word("munch_provenance", PROVENANCES)
     costs = part("costs", {"move", "march", "draw", "shrine"})
     limits = part("limits", {*_LIMITS, "idol_points", "shrine_points"})
     engine = part("engine_limits", {"extra_actions"})
@@ -158,6 +160,7 @@ def _read_common(path: Path) -> _Common:
     return _Common(
         push_cost=push.number("push_cost", range(10)),
         push_provenance=push.provenance(),
+        push_munch_provenance=munch_provenance,
         munches=tuple(_read_munch(m, f"{path}: push_swap.munch[{i}]", die=False) for i, m in enumerate(munches)),
         costs={
             **{key: costs.number(key, range(30)) for key in ("move", "march", "shrine")},

@@ -54,12 +54,18 @@ def describe_favor(effects: Sequence[Mapping[str, Any]]) -> str:
     """The effects of a favor action; the choice of a monster goes without saying."""
     text = describe_effects([effect for effect in effects if effect["do"] != "choose_own"])
     if effects[0]["do"] == "choose_own":
-        return f"one of the mob {text.removeprefix('it ')}"
+        return f"one of the mob {text}"
     return text.replace("of its mob", "of the mob")
 
 
 def _move(t: Table, rest: list[str]) -> str:
-    return f"{t.own(int(rest[0]) - 1)} moves to {t.field(t.cell(rest[1]))}"
+    k = int(rest[0]) - 1
+    m, cell = 3 * t.seat + k, t.cell(rest[1])
+    text = f"{t.own(k)} moves to {t.field(cell)}"
+    if t.scene["doing"] == "action":  # of a march, a card or a favor card it is paid already
+        stun = t.monster(m)["stun"]
+        text += f" for {t.movement_cost(m)} energy" + (f", {stun} of it for stun" if stun else "")
+    return text + _wins(t.scene["carrier"] == [t.seat, k] and cell == t.home)
 
 
 def _attack(t: Table, rest: list[str]) -> str:
@@ -73,17 +79,24 @@ def _attack(t: Table, rest: list[str]) -> str:
 
 
 def _march(t: Table, rest: list[str]) -> str:
-    price = t.content.costs["march"] + sum(m["stun"] for m in t.scene["mobs"][t.seat]["monsters"])
+    stun = sum(m["stun"] for m in t.scene["mobs"][t.seat]["monsters"])
+    price = t.content.costs["march"] + stun
     steps = t.content.limits["march_steps"]
-    return f"Mob March: all your monsters move, {steps} fields in all; {t.own(int(rest[0]) - 1)} pays {price} energy"
+    return (
+        f"Mob March: all your monsters move, {steps} fields in all; {t.own(int(rest[0]) - 1)} pays {price} energy"
+        + (f", {stun} of it for stun" if stun else "")
+    )
 
 
 def _draw(t: Table, rest: list[str]) -> str:
     k, n = int(rest[0]) - 1, int(rest[1])
-    return f"{t.own(k)} draws {count(n, 'card')} for {t.content.costs['draw'][n - 1]} energy" + (
-        f", and {t.monster(3 * t.seat + k)['figures']['draw']} more by its bonus"
-        if t.monster(3 * t.seat + k)["figures"]["draw"]
-        else ""
+    monster = t.monster(3 * t.seat + k)
+    more = monster["figures"]["draw"] + t.while_visible("draw")  # rule 82
+    there = len(monster["draw"])  # Q66
+    return (
+        f"{t.own(k)} draws {count(n, 'card')} for {t.content.costs['draw'][n - 1]} energy"
+        + (f", and {more} more as a bonus" if more else "")
+        + (f" (its pile has only {there})" if there < n + more else "")
     )
 
 
@@ -122,7 +135,7 @@ def _shrine(t: Table, rest: list[str]) -> str:
     shrine = next(each for each in t.content.shrines if each.name == name)
     points = t.content.limits["shrine_points"]
     return (
-        f"{t.own(m % 3)} uses the {name} ({t.content.costs['shrine']} energy, scores {count(points, 'point')}): "
+        f"{t.own(m % 3)} uses the {name} ({t.shrine_cost} energy, scores {count(points, 'point')}): "
         f"{describe_effects(shrine.effects).replace('of its mob', 'of your mob')}"
     )
 
@@ -130,13 +143,13 @@ def _shrine(t: Table, rest: list[str]) -> str:
 def _regenerate(t: Table, rest: list[str]) -> str:
     spent = t.monster(3 * t.seat + int(rest[0]) - 1)["spent"]
     shuffle = ", its discard goes back into the draw pile" if rest[-1] == "shuffle" else ""
-    return f"{t.own(int(rest[0]) - 1)} regenerates: gets {spent} energy back{shuffle}, and rests for this turn"
+    return f"{t.own(int(rest[0]) - 1)} regenerates: gets {spent} energy back{shuffle}, and does no action in this turn"
 
 
 def _melt(t: Table, rest: list[str]) -> str:
     cell = t.board.number[t.board.impassable[int(rest[1])]]
     return (
-        f"{t.own(int(rest[0]) - 1)} gives up its second use of shrines to melt the impassable field "
+        f"{t.own(int(rest[0]) - 1)} gives up its second use of shrines for good to melt the impassable field "
         f"{t.board.field_names[cell]}"
     )
 
@@ -151,7 +164,25 @@ def _target(t: Table, rest: list[str]) -> str:
 def _cell_option(t: Table, rest: list[str]) -> str:
     cell = t.cell(rest[0])
     with_tile = t.scene["doing"] == "effect" and t.rules.instructions[t.frame[9]][0]["do"] in ("rotate", "trade")
-    return f"{t.field(cell)}: {t.tile_at(cell)}" if with_tile else t.field(cell)
+    text = f"{t.field(cell)}: {t.tile_at(cell)}" if with_tile else t.field(cell)
+    return text + _wins(_with_idol(t) and cell == t.home)
+
+
+def _with_idol(t: Table) -> bool:
+    """Whether the idol comes to the field that is chosen (rules 54, 73, 107)."""
+    doing, carrier = t.scene["doing"], t.scene["carrier"]
+    if doing == "effect":
+        do, m = t.rules.instructions[t.frame[9]][0]["do"], t.frame[2] if t.frame[1] == 0 else t.frame[7]
+        moves_self = do == "jump" or (do == "move_any" and t.frame[1] == 1)
+        return (do == "push" and t.frame[1] == 2) or (moves_self and carrier == [m // 3, m % 3] and m // 3 == t.seat)
+    if doing == "bonus movement":
+        return t.frame[2] // 3 == t.seat
+    return bool(doing == "throw the idol")
+
+
+def _wins(idol_home: bool) -> str:
+    """Rule 56."""
+    return ", and wins the game" if idol_home else ""
 
 
 def _turn(t: Table, rest: list[str]) -> str:

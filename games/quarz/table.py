@@ -135,21 +135,45 @@ class Table:
 
     def of_chosen(self, prog: int) -> str:
         """What becomes of the monster that the instruction lets choose: the effect after it, which is never missing."""
-        return describe_effect(self.rules.instructions[prog + 1][0]).removeprefix("it ")
+        return describe_effect(self.rules.instructions[prog + 1][0])
+
+    @property
+    def home(self) -> int:
+        """The field of the listener's camp."""
+        return int(self.board.number[self.board.camps[self.scene["mobs"][self.seat]["camp"]]])
+
+    @property
+    def last_turn(self) -> bool:
+        """Whether the game ends by time when the running turn does (rule 25)."""
+        time, limit = self.scene["time"], int(self.rules.parameters["turns"])
+        if limit:
+            return bool(time["turns"] + 1 >= limit)
+        spaces = self.content.spaces[len(self.scene["mobs"])]
+        return bool(time["left"] == 1 and (time["turns"] + 1) % spaces == spaces // 2)
+
+    def movement_cost(self, m: int) -> int:
+        """Energy that a movement of monster m costs (rule 40, Q43)."""
+        return int(self.content.costs["move"]) + int(self.monster(m)["stun"])
+
+    @property
+    def shrine_cost(self) -> int:
+        """Energy that the use of a shrine costs now (rule 108)."""
+        return max(0, int(self.content.costs["shrine"]) - self.while_visible("shrine_discount"))
+
+    def while_visible(self, key: str) -> int:
+        """What the open time tile adds to a figure."""
+        tile = next((t for t in self.content.time_tiles if t.name == self.scene["time"]["tile"]), None)
+        return int(tile.while_visible.get(key, 0)) if tile else 0
 
     @property
     def hand_limit(self) -> int:
         """Cards that a mob may keep at the end of its turn."""
-        tile = next((t for t in self.content.time_tiles if t.name == self.scene["time"]["tile"]), None)
-        extra = tile.while_visible.get("hand_limit", 0) if tile else 0
-        return max(0, int(self.content.limits["hand"]) + int(extra))
+        return max(0, int(self.content.limits["hand"]) + self.while_visible("hand_limit"))
 
     def damage(self, m: int) -> int:
         """What an attack of monster m does."""
         monster = self.monster(m)
-        tile = next((t for t in self.content.time_tiles if t.name == self.scene["time"]["tile"]), None)
-        extra = tile.while_visible.get("damage", 0) if tile else 0
-        return int(monster["figures"]["damage"]) + int(monster["boost"]) + int(extra)
+        return int(monster["figures"]["damage"]) + int(monster["boost"]) + self.while_visible("damage")
 
 
 def monster_number(text: str) -> int:

@@ -20,7 +20,7 @@ from rich.text import Text
 from engine_ext.errors import ParameterError
 from engine_ext.position import Position
 from games.quarz.board import DIRECTIONS, Board, Cell
-from games.quarz.cards import Content
+from games.quarz.cards import Content, card_provenance
 from games.quarz.loading import read_content
 from games.quarz.rules import QuarzRules
 from games.quarz.texts import describe_time
@@ -28,6 +28,7 @@ from games.words import count, join, who
 
 SEAT_COLOURS = ("red", "cyan", "yellow", "green")
 _SVG_COLOURS = ("#b03a2e", "#1f6aa5", "#8a6800", "#1e7d46")  # white initials can be read on each
+_POWER_NAMES = {"wall_step": "Boost", "wall_shot": "Piggyback"}  # as the rules call them; others as in the data
 _COLUMNS = ("monster", "energy", "damage", "moves", "slots", "hand", "")
 _WIDTHS = (20, 8, 6, 5, 5, 8, 0)  # of the columns of monsters, so that they stand below each other
 _FIGURES = 4  # columns that fit a narrow terminal
@@ -185,7 +186,7 @@ def draw_board(name: str) -> tuple[Text, str]:
 def _monster_row(mark: str, monster: Mapping[str, Any], own: bool) -> list[str]:
     figures = monster["figures"]
     tokens = " ".join(f"{name} {monster[name]}" for name in _TOKENS if monster[name])
-    powers = ", ".join(power.replace("_", " ") for power in figures["powers"])
+    powers = ", ".join(_POWER_NAMES.get(power, power.replace("_", " ")) for power in figures["powers"])
     hand = ", ".join(monster["hand"]) if own or monster["hand"] else ""
     if not own:
         hand = count(monster["held"], "card") + (f", among them {hand}" if hand else "")
@@ -203,7 +204,7 @@ def _monster_row(mark: str, monster: Mapping[str, Any], own: bool) -> list[str]:
 
 
 def sections(position: Position, seat: int) -> dict[str, RenderableType]:
-    """The table as a seat sees it: status, board, and every mob with its monsters."""
+    """The table as a seat sees it: status, board, every mob with its monsters, what is reconstructed."""
     rules = position.rules
     assert isinstance(rules, QuarzRules)
     scene = rules.scene(position, seat)
@@ -211,7 +212,32 @@ def sections(position: Position, seat: int) -> dict[str, RenderableType]:
         "status": _status(rules, scene, seat),
         "board": Group(board_text(rules.board, rules.content, scene), Text(_LEGEND, style="dim")),
         "mobs": _mobs(rules.content, rules.board, scene, seat),
+        "notes": Text(_provenance(rules, scene), style="dim"),
     }
+
+
+def _provenance(rules: QuarzRules, scene: Scene) -> str:
+    """What on the table is reconstructed; the rest is from the rule text."""
+    content = rules.content
+    monsters = {monster["name"] for mob in scene["mobs"] for monster in mob["monsters"]}
+    shown: list[tuple[str, Iterable[str]]] = [
+        ("the board", [rules.board.provenance]),
+        ("edges of tiles", [pattern.provenance for pattern in content.patterns if pattern.edges]),
+        (
+            "figures of monsters",
+            [each.provenance for each in content.monsters if each.name in monsters or not monsters],
+        ),
+        ("cards", [card_provenance(content, card) for card in content.monsters[0].cards] if content.monsters else []),
+        ("favor cards", [favor.provenance for favor in content.favors]),
+        ("time tiles", [tile.provenance for tile in content.time_tiles]),
+        ("shrines", [shrine.provenance for shrine in content.shrines]),
+    ]
+    made = []
+    for name, provenances in shown:
+        found = [each == "reconstructed" for each in provenances]
+        if any(found):
+            made.append(name if all(found) else f"most {name}" if sum(found) * 2 > len(found) else f"some {name}")
+    return f"Reconstructed: {join(made)} (about NAME tells it of each)" if made else ""
 
 
 def render(position: Position, seat: int) -> Group:

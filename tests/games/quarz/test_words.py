@@ -39,7 +39,7 @@ def test_a_turn_asks_what_the_monsters_do_and_ends_with_ending_it() -> None:
     menu = words(position)
     assert list(menu.values())[-1] == "end your turn, 2 actions unused"
     assert menu["attack 3 P2.1"] == "Trash Bin strikes Chili Ninja (seat 1) for 2 of its 9 energy (costs 2 energy)"
-    assert menu["move 3 (0,0)"] == "Trash Bin moves to D2 (altar, the idol)"
+    assert menu["move 3 (0,0)"] == "Trash Bin moves to D2 (altar, the idol) for 1 energy"
     assert menu["draw 1 2"].startswith("Mummified Pencil draws 2 cards for 3 energy")
 
 
@@ -81,7 +81,8 @@ def test_a_favor_card_is_chosen_in_secret() -> None:
     position = position_of(rules_for(), {"moment": "favor"})
     assert SPEC.ask(position).startswith("Choose a favor card in secret")
     assert words(position)["favor 0"] == (
-        "favor card 0: all favor cards come back to the hand; one of the mob regenerates"
+        "favor card 0: all favor cards come back to the hand; "
+        "one of the mob regenerates, and does no action in this turn"
     )
     first = position.current_player()
     assert told(position, "favor 3", seat=first) == [(first, "chose favor card 3 in secret")]
@@ -124,7 +125,7 @@ def test_taking_the_idol_is_told() -> None:
 def test_fields_and_cards_can_be_looked_up() -> None:
     position = position_of(rules_for(), {"P1.3": {"at": [1, 0]}})
     known = SPEC.look_up(position, 0)
-    assert known["D2"] == "altar, the idol"
+    assert known["D2"].startswith("altar, the idol;")
     assert known["D3"].startswith("Trash Bin, ")  # and its tile
     assert "(0,0)" not in "".join(known.values())  # coordinates are for data files
     push = known["Push/Swap/1"]
@@ -188,11 +189,13 @@ def test_a_favor_card_says_what_becomes_of_the_monster_that_is_chosen() -> None:
         ]
         names.append(name)
         position = position.child(position.string_to_action(name))
-    assert SPEC.ask(position) == "Favor card 0, one of your monsters regenerates: which one?"
+    assert SPEC.ask(position) == (
+        "Favor card 0, one of your monsters regenerates, and does no action in this turn: which one?"
+    )
     seat = position.current_player()
     lines = told(position, position.action_to_string(position.legal_actions()[0]), seat=seat)
     assert lines[0][1].startswith("Favor card 0: ")
-    assert lines[0][1].endswith(" regenerates")
+    assert lines[0][1].endswith(" regenerates, and does no action in this turn")
 
 
 def test_the_table_asks_nobody_to_play_when_the_game_is_over() -> None:
