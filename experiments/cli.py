@@ -187,19 +187,22 @@ def run_experiment(
     config: Annotated[str, typer.Argument(help="a TOML file, or the name of a config that ships (quickstart)")],
     out: Annotated[Path | None, typer.Option(help="run folder; default runs/NAME or the next free number")] = None,
     workers: Annotated[
-        int | None, typer.Option(help="processes; default: all processors. Results do not depend on it")
+        int | None,
+        typer.Option(
+            help="processes, as many as there are jobs at most; default: all processors. Results do not depend on it"
+        ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="go on with a run that was interrupted")] = False,
     executor: Annotated[str, typer.Option(help="processes, or ray for a cluster")] = "processes",
 ) -> None:
     """Run an experiment: a round robin, its table and its report."""
-    from experiments import report, run
+    from experiments import executors, report, run
     from experiments.config import find
 
     path = find(config)
     hint = f"Go on with: quandary run {config}{f' --out {out}' if out else ''} --resume"
     with _kept(hint):
-        workers = run.default_workers() if workers is None else workers
+        workers = executors.processors() if workers is None else workers
         folder = run.run(path, out, workers=workers, resume=resume, executor=executor)
     console = _console()
     report.print_tables(report.load(folder), console)

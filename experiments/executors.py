@@ -135,6 +135,20 @@ class RayExecutor:
             raise WorkerLostError(f"a worker of the Ray cluster failed: {error}") from error
 
 
+def processors() -> int:
+    """Processors this process may use."""
+    try:
+        return max(1, len(os.sched_getaffinity(0)))
+    except AttributeError:
+        return max(1, os.cpu_count() or 1)
+
+
+def most_workers(name: str) -> int:
+    """How many workers an executor takes at most: of processes, each of which has the whole project in memory, four a
+    processor, and 64 even on a small machine."""
+    return max(64, 4 * processors()) if name == "processes" else 10_000
+
+
 def make(name: str, workers: int) -> Executor:
     """The executor of this name.
 
@@ -143,15 +157,25 @@ def make(name: str, workers: int) -> Executor:
         workers: at least 1; one process means this one.
 
     Raises:
-        ParameterError: an unknown name, or Ray is not installed.
+        ParameterError: an unknown name, too many or too few workers, or Ray is not installed.
     """
-    if workers < 1:
-        raise ParameterError(f"workers is {workers}, it must be at least 1")
+    if not 1 <= workers <= most_workers(name):
+        here = f"; this machine has {processors()} processors" if name == "processes" else ""
+        raise ParameterError(f"workers is {workers}, it must be 1 to {most_workers(name)}{here}")
     if name == "ray":
         return RayExecutor(workers)
     if name == "processes":
         return InlineExecutor() if workers == 1 else ProcessExecutor(workers)
     raise ParameterError(f"no executor is called {name!r}; there are: processes, ray")
+
+
+def fitted(engine: Executor, jobs: int) -> Executor:
+    """The same with no more workers than there are jobs."""
+    workers = max(1, min(engine.workers, jobs))
+    if isinstance(engine, ProcessExecutor):
+        return InlineExecutor() if workers == 1 else ProcessExecutor(workers)
+    engine.workers = workers
+    return engine
 
 
 def _run(task: Task) -> Any:

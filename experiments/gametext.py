@@ -172,7 +172,10 @@ def load(text: str, *, own_only: bool = False) -> Game:
     if own_only and name in kinds:
         kin = [own for own in _own_names() if own in name.split("_")]
         hint = f"did you mean {kin[0]}?" if kin else f"there are: {', '.join(games.SPECS)}"
-        raise ParameterError(f"{name} is a game of OpenSpiel's own, and here it must be one of ours; {hint}")
+        raise ParameterError(
+            f"{name} is a game of OpenSpiel's own, which `quandary solve` and [[convergence]] take; here it must be "
+            f"one of ours; {hint}"
+        )
     if own_only:
         raise ParameterError(_unknown(name, [*_own_names()], f"there are: {', '.join(games.SPECS)}"))
     if name not in kinds:
@@ -194,7 +197,8 @@ def _means_openspiel(name: str, spec: GameSpec, raw: Mapping[str, str]) -> bool:
 
 
 def _own_names() -> list[str]:
-    return [*games.SPECS, *(spec.package.rpartition(".")[2] for spec in games.SPECS.values())]
+    folders = (spec.package.rpartition(".")[2] for spec in games.SPECS.values())
+    return list(dict.fromkeys([*games.SPECS, *folders]))  # most folders are called as their game
 
 
 def _unknown(name: str, known: list[str], otherwise: str) -> str:

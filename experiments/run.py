@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -160,7 +159,7 @@ def run(
         path: the config.
         out: the run folder; default is runs/NAME, or runs/NAME-2 and so on where that is taken
             (with resume: the latest of them).
-        workers: at least 1; they change nothing but the time.
+        workers: at least 1, no more of which are started than there are jobs; they change nothing but the time.
         resume: continue the run in the folder.
         executor: `processes` or `ray`.
 
@@ -191,15 +190,16 @@ def run(
 
 def _play(experiment: Experiment, engine: executors.Executor, store: Store, executor: str, folder: Path) -> None:
     """What is left of an experiment."""
-    store.begin_run(engine.workers, executor)
     tests = _Tests(experiment)
     tests.add(store.seats())
     store.forget([key for key in store.done() if tests.in_vain(key)])  # of a run that was killed
     done = store.done()
+    total = experiment.jobs_total() - tests.spared()
+    engine = executors.fitted(engine, total - len(done))
+    store.begin_run(engine.workers, executor)
     console = Terminal(stderr=True)
     for note in experiment.notes:
         console.print(f"note: {note}", style="yellow", highlight=False, markup=False)
-    total = experiment.jobs_total() - tests.spared()
     at_most = "at most " if tests.undecided else ""
     console.print(
         f"{experiment.config.name}: {at_most}{total - len(done)} of {total} jobs to do, {engine.workers} "
@@ -416,14 +416,6 @@ def _progress(console: Console) -> Progress:
         transient=True,
         disable=not console.is_terminal,
     )
-
-
-def default_workers() -> int:
-    """Processors this process may use."""
-    try:
-        return max(1, len(os.sched_getaffinity(0)))
-    except AttributeError:
-        return max(1, os.cpu_count() or 1)
 
 
 def ladder_rows(folder: Path) -> list[ladder.Row]:
