@@ -86,14 +86,36 @@ def clustered_share(clusters: Sequence[ArrayLike]) -> Estimate:
         clusters: for each deal what was won of each of its games, 0 to 1.
     """
     sums, sizes = _totals(clusters)
+    found, *_ = _clustered_share(sums, sizes)
+    return found
+
+
+def _clustered_share(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> tuple[Estimate, float, float]:
+    """The same from the sum and the number of each deal's games: the share, the independent games that it is worth,
+    and the degrees of freedom of its variance (inf where the games are taken as they are)."""
     games = float(sizes.sum())
     share = min(1.0, float(sums.sum()) / games)
     independent = share * (1 - share)
     if len(sums) < 2 or independent <= 0:
-        return wilson(share, games)
+        return wilson(share, games), games, math.inf
     spread = float(((sums - share * sizes) ** 2).sum()) + independent * games / len(sums)
     variance = len(sums) / (len(sums) - 1) * spread / games**2
-    return wilson(share, independent / variance, _student(len(sums)))
+    trials = independent / variance
+    return wilson(share, trials, _student(len(sums))), trials, len(sums) - 1.0
+
+
+def excess(clusters: Sequence[ArrayLike]) -> tuple[Estimate, float]:
+    """How much more one side won than the other of what they both could win, -1 to 1, and how likely so much more or
+    less is where both are as good.
+
+    Both belong to the interval of `clustered_share`, so they agree with it on whether a half lies in it.
+
+    Args:
+        clusters: for each deal what the one won of each game, 0 to 1; the other won the rest.
+    """
+    found, trials, freedom = _clustered_share(*_totals(clusters))
+    apart = Estimate(*(2 * end - 1 for end in (found.value, found.low, found.high)))
+    return apart, 2 * float(stats.t.sf(abs(apart.value) * math.sqrt(trials), freedom))
 
 
 def clustered_mean(clusters: Sequence[ArrayLike], *key: str | int) -> Estimate:
@@ -164,18 +186,29 @@ class Ratings:
 def bradley_terry(scores: NDArray[np.float64]) -> Ratings:
     """Strengths under which the scores are most likely (Bradley and Terry, 1952).
 
-    Each two bots that met get one more, drawn game: it keeps strengths finite where one bot won
-    everything. Standard errors are the larger of the model's own (from the information matrix)
-    and one that only takes deals to be independent (the cluster-robust sandwich).
+    Each two bots that met get one more, drawn game: it keeps strengths finite where one bot won everything.
+
+    Standard errors take only deals to be independent: the cluster-robust sandwich (Liang and Zeger, *Biometrika* 73,
+    1986) with Student's t of as many degrees of freedom as there are deals, less one. Every deal has the same games,
+    so the correction of the sandwich for small samples is deals / (deals - 1), as CR2 is for clusters of one
+    design. Two things keep it from closing where hardly a game differs from the others, as they do for shares: one
+    more deal that differs as much as its games would independently, and the drawn games, each a cluster of its own.
+    Of a single deal the error is the model's own (from the information matrix), which takes its games for
+    independent; so is that of a strength that has the lower one, where one bot has won everything from another: there
+    the deals show no spread.
+
+    Two bots have the interval of the share that the one won from the other, on the scale of Elo; of a share
+    of 0 or 1 the end that would be infinite is the model's.
 
     Args:
         scores: [deals, n, n]; what the row's bot won from the column's in the games of a deal
             (a draw is one half to each). Zero where they did not meet.
     """
-    n = scores.shape[1]
+    n, deals = scores.shape[1], len(scores)
     total = scores.sum(axis=0)
     met = (total + total.T) > 0
-    wins = total + np.where(met, 0.5, 0.0)
+    drawn = np.where(met, 0.5, 0.0)
+    wins = total + drawn
     games = wins + wins.T
     strengths = np.zeros(n)
     for _ in range(200):
@@ -186,35 +219,68 @@ def bradley_terry(scores: NDArray[np.float64]) -> Ratings:
         if np.abs(step).max() < 1e-12:
             break
     strengths -= strengths.mean()
-    inverse = _pseudo_inverse(_information(games, strengths))
-    covariance = inverse
-    if len(scores) > n:
+    information = _information(games, strengths)
+    covariance = _pseudo_inverse(information)
+    freedom = math.inf
+    swept = bool(((total == 0) & (total.T > 0)).any())
+    if deals > 1:
         chance = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
         played = scores + scores.transpose(0, 2, 1)
         gradients = (scores - played * chance).sum(axis=2)
         gradients -= gradients.mean(axis=0)
-        robust = inverse @ (gradients.T @ gradients * len(scores) / (len(scores) - 1)) @ inverse
-        scale = np.sqrt(np.maximum(1.0, np.diag(robust) / np.maximum(np.diag(inverse), 1e-300)))
-        covariance = inverse * np.outer(scale, scale)
-    z = stats.norm.ppf((1 + CONFIDENCE) / 2)
+        between = gradients.T @ gradients + information / deals
+        virtual = _laplacian(np.where(met, (0.5 - chance) ** 2, 0.0))
+        robust = covariance @ (deals / (deals - 1) * between + virtual) @ covariance
+        freedom = deals - 1.0
+        if swept:
+            scale = np.sqrt(np.maximum(1.0, np.diag(covariance) / np.maximum(np.diag(robust), 1e-300)))
+            robust = robust * np.outer(scale, scale)
+        covariance = robust
+    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
     errors = np.sqrt(np.maximum(np.diag(covariance), 0))
     elo = [
-        Estimate(ELO * value, ELO * (value - z * error), ELO * (value + z * error))
+        Estimate(ELO * value, ELO * (value - quantile * error), ELO * (value + quantile * error))
         for value, error in zip(strengths, errors, strict=True)
     ]
     variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
     spread = np.sqrt(np.maximum(variance, 1e-300))
-    better = stats.norm.cdf((strengths[:, None] - strengths[None, :]) / spread)
+    better = stats.t.cdf((strengths[:, None] - strengths[None, :]) / spread, freedom)
     np.fill_diagonal(better, 0.5)
+    if n == 2:
+        return _of_two(scores, elo)
     return Ratings(elo, better)
+
+
+def _of_two(scores: NDArray[np.float64], elo: list[Estimate]) -> Ratings:
+    """Ratings of two bots with the interval of the share that the one won from the other."""
+    won = scores[:, 0, 1]
+    share, trials, freedom = _clustered_share(won, won + scores[:, 1, 0])
+    value, (low, high) = elo[0].value, (0.5 * ELO * _log_odds(end) for end in (share.low, share.high))
+    # The drawn game moves the value, at most to the end.
+    low = min(value, low if math.isfinite(low) else elo[0].low)
+    high = max(value, high if math.isfinite(high) else elo[0].high)
+    chance = float(stats.t.cdf((2 * share.value - 1) * math.sqrt(trials), freedom))
+    return Ratings(
+        [Estimate(value, low, high), Estimate(-value, -high, -low)], np.array([[0.5, chance], [1 - chance, 0.5]])
+    )
+
+
+def _log_odds(share: float) -> float:
+    if share in (0, 1):
+        return math.inf if share else -math.inf
+    return math.log(share / (1 - share))
 
 
 def _information(games: NDArray[np.float64], strengths: NDArray[np.float64]) -> NDArray[np.float64]:
     """Fisher's information of the strengths: a graph Laplacian weighted by games p (1 - p)."""
     chance = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
-    weights = games * chance * chance.T
-    np.fill_diagonal(weights, 0)
-    return np.diag(weights.sum(axis=1)) - weights
+    return _laplacian(games * chance * chance.T)
+
+
+def _laplacian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum over pairs of weight (e_i - e_j)(e_i - e_j)'."""
+    apart = weights - np.diag(np.diag(weights))
+    return np.asarray(np.diag(apart.sum(axis=1)) - apart)
 
 
 def _pseudo_inverse(information: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -138,12 +138,87 @@ def test_two_bots_have_the_closed_form_rating(wins, losses):
     assert found[0].low < found[0].value < found[0].high
 
 
-def test_the_model_error_of_two_bots_is_the_binomial_one():
-    """Var(log odds) = 1 / (n p (1 - p)); each strength carries half the difference."""
-    found = ratings.bradley_terry(duel(60, 40)).elo[0]
-    n, p = 101, 60.5 / 101
-    error = 0.5 * 400 / math.log(10) / math.sqrt(n * p * (1 - p))
-    assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.02)
+def test_one_deal_has_the_models_error_which_is_the_binomial_one():
+    """Var(log odds) = 1 / (n p (1 - p)); of two bots each strength carries half of it, so of Wilson's interval."""
+    found = ratings.bradley_terry(np.array([[[0, 60], [40, 0]]])).elo[0]
+    own = stats.binomtest(60, 100).proportion_ci(method="wilson")
+    for end, share in ((found.low, own.low), (found.high, own.high)):
+        assert end == pytest.approx(200 * math.log10(share / (1 - share)))
+
+
+@pytest.mark.parametrize("likeness", [-0.9, 0.0, 0.6])
+@pytest.mark.parametrize(("deals", "chance"), [(1, 0.7), (4, 0.5), (30, 0.57), (80, 0.577), (40, 0.97), (6, 1.0)])
+def test_two_bots_ratings_win_shares_and_differences_agree_on_who_is_ahead(deals, chance, likeness):
+    """All of them include or exclude `level` together, whatever the dice have in common."""
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        won = deals_of(rng, deals, 2, chance, likeness) if chance < 1 else np.ones((deals, 2))
+        scores = np.zeros((deals, 2, 2))
+        scores[:, 0, 1], scores[:, 1, 0] = won.sum(axis=1), (1 - won).sum(axis=1)
+        share, rated = ratings.clustered_share(won), ratings.bradley_terry(scores)
+        apart, p = ratings.excess(won)
+        above, below = share.low > 0.5, share.high < 0.5
+        assert (rated.elo[0].low > 0, rated.elo[0].high < 0) == (above, below)
+        assert (rated.better[0, 1] > 0.975, rated.better[0, 1] < 0.025) == (above, below)
+        assert (apart.low > 0, apart.high < 0, p < 0.05) == (above, below, above or below)
+        assert all(math.isfinite(end) for each in rated.elo for end in (each.low, each.high))
+
+
+def test_the_error_of_several_bots_is_that_of_what_deals_say_of_each():
+    """Bots that are level in the mean: p = 1/2 throughout, so a strength is linear in the scores. Of three bots the
+    strength of the first is 4 / (3 games) of what it won beyond a half; scipy has Student's interval of such means."""
+    rng = np.random.default_rng(6)
+    half = rng.choice([0.0, 1.0, 2.0], p=[0.3, 0.4, 0.3], size=(200, 3))
+    won = np.concatenate([half, 2 - half])  # each deal once more the other way round: all level
+    scores = np.zeros((400, 3, 3))
+    for k, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        scores[:, i, j], scores[:, j, i] = won[:, k], 2 - won[:, k]
+    found = ratings.bradley_terry(scores).elo[0]
+    influence = 4 / (3 * 2) * (won[:, 0] + won[:, 1] - 2)
+    own = stats.ttest_1samp(influence, 0).confidence_interval(0.95)
+    assert found.value == pytest.approx(0, abs=1e-6)
+    assert found.high == pytest.approx(400 / math.log(10) * own.high, rel=0.01)
+
+
+def simulated(rng, strengths: np.ndarray, deals: int, likeness: float) -> np.ndarray:
+    """Scores [deals, n, n] of two games a deal between each two."""
+    n = len(strengths)
+    scores = np.zeros((deals, n, n))
+    for i in range(n):
+        for j in range(i + 1, n):
+            chance = 1 / (1 + math.exp(strengths[j] - strengths[i]))
+            scores[:, i, j] = deals_of(rng, deals, 2, chance, likeness).sum(axis=1)
+            scores[:, j, i] = 2 - scores[:, i, j]
+    return scores
+
+
+@pytest.mark.parametrize("likeness", [-0.8, 0.0, 0.5])
+@pytest.mark.parametrize(
+    ("strengths", "deals"),
+    [((0.2, -0.2), 60), ((0.2, -0.2), 8), ((1.7, -1.7), 25), ((0.6, 0.0, -0.6), 60), ((0.9, 0.2, -0.3, -0.8), 10)],
+)
+def test_intervals_of_ratings_cover_the_truth(strengths, deals, likeness):
+    """Opposite games (paired dice), independent ones and like ones; 300 repetitions tell 95 % from 91 %."""
+    rng, true = np.random.default_rng(7), np.array(strengths) - np.mean(strengths)
+    inside = []
+    for _ in range(300):
+        found = ratings.bradley_terry(simulated(rng, true, deals, likeness)).elo
+        inside.append([each.low <= ratings.ELO * own <= each.high for each, own in zip(found, true, strict=True)])
+    assert np.mean(inside) > 0.92
+    if deals == 60:  # fewer are so coarse that an interval must cover more
+        assert np.mean(inside) < 0.985
+
+
+def test_opposite_games_shorten_the_interval():
+    """Paired dice that take the luck out: a model of independent games would not know."""
+    rng = np.random.default_rng(8)
+    true = np.array([0.5, 0.0, -0.5])
+    widths = []
+    for likeness in (-0.9, 0.0, 0.6):
+        found = ratings.bradley_terry(simulated(rng, true, 200, likeness)).elo[0]
+        widths.append(found.high - found.low)
+    assert widths == sorted(widths)
+    assert widths[0] < 0.8 * widths[1]
 
 
 def test_strengths_behind_simulated_games_are_found_again():
