@@ -6,7 +6,7 @@ import itertools
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from experiments import arena, ratings
 from experiments.config import ArenaConfig
+from experiments.differences import Sample, compare, holm
 from experiments.ratings import Estimate
 from experiments.sequential import SequentialTest, Watch, beats, score
 from experiments.store import Store
@@ -57,6 +58,30 @@ class Meeting:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """Two bots beside each other, on the deals that both have played.
+
+    Attributes:
+        value: how much the first is ahead of the second: where bots meet and utilities say no more than who won, the
+            share of the games that both sat in that the first won from the second less the share that it lost to it,
+            -1 to 1; else its mean utility less that of the second.
+        p: how likely as much more or less is where both are as good; nan where nothing is known of the spread.
+        p_corrected: for the number of pairs, after Holm.
+        deals: compared.
+    """
+
+    value: Estimate
+    p: float
+    p_corrected: float
+    deals: int
+
+    @property
+    def apart(self) -> bool:
+        """Whether the two differ, with 5 % of false alarms among all pairs of the arena."""
+        return self.p_corrected < 1 - ratings.CONFIDENCE
+
+
+@dataclass(frozen=True)
 class ArenaSummary:
     """An arena's results so far.
 
@@ -71,6 +96,7 @@ class ArenaSummary:
             points) by mean utility.
         cross: what the first bot of a pair won from the second, for every ordered pair that met; bots by their
             place in the standings, from 0.
+        pairs: each two bots that met, or alone played the same deals, the one that stands higher first.
         better: [n, n] probability that the row's bot is the stronger; None where nobody met.
         seat_shares: by seat, win share of whoever sat there.
         mean_decisions: of a game.
@@ -85,6 +111,7 @@ class ArenaSummary:
     standings: list[Standing]
     by_wins: bool
     cross: dict[tuple[int, int], Meeting]
+    pairs: dict[tuple[int, int], Pair]
     better: NDArray[np.float64] | None
     seat_shares: list[Estimate]
     mean_decisions: float
@@ -94,6 +121,15 @@ class ArenaSummary:
     def rated(self) -> bool:
         """Whether bots have met, so that there are ratings."""
         return self.better is not None
+
+    def ahead_of(self) -> dict[str, Pair]:
+        """How the first bot stands to each other; corrected for the number of these alone."""
+        rivals = {j: pair for (i, j), pair in self.pairs.items() if i == 0}
+        corrected = holm([pair.p for pair in rivals.values()])
+        return {
+            self.standings[j].bot: replace(pair, p_corrected=p)
+            for (j, pair), p in zip(rivals.items(), corrected, strict=True)
+        }
 
     @property
     def complete(self) -> bool:
@@ -176,6 +212,12 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
     order = sorted(range(len(present)), key=lambda i: _rank(standings[i], by_wins), reverse=True)
     index = [present[i] for i in order]
     place = {bot: i for i, bot in enumerate(index)}
+    among = {(place[one], place[other]): won_of for (one, other), won_of in meetings.items()}
+    pairs = (
+        {pair: _ahead(won_of) for pair, won_of in sorted(among.items()) if pair[0] < pair[1]}
+        if by_wins
+        else _apart(results, index, met)
+    )
     return ArenaSummary(
         config=config,
         number=number,
@@ -184,7 +226,8 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
         expected=deals_expected * per_deal,
         standings=[standings[i] for i in order],
         by_wins=by_wins,
-        cross={(place[one], place[other]): _meeting(won_of) for (one, other), won_of in meetings.items()},
+        cross={pair: _meeting(won_of) for pair, won_of in among.items()},
+        pairs=_corrected(pairs),
         better=table.better[np.ix_(index, index)] if table else None,
         seat_shares=[ratings.clustered_share(list(seat.values())) for seat in by_seat],
         mean_decisions=statistics.fmean(row[3] for row in store.games() if row[0] in played),
@@ -230,6 +273,42 @@ def _meeting(won: dict[int, list[float]]) -> Meeting:
     """What a bot won from another, from its score in each game by deal."""
     games = list(won.values())
     return Meeting(ratings.clustered_share(games), games=sum(map(len, games)), deals=len(games))
+
+
+def _ahead(won: dict[int, list[float]]) -> Pair:
+    """The first of two bots against the second, from its score in each game by deal."""
+    value, p = ratings.excess(list(won.values()))
+    return Pair(value, p, p, len(won))
+
+
+def _apart(results: list[_Result], order: list[int], met: bool) -> dict[tuple[int, int], Pair]:
+    """Differences of mean utility between each two bots, deal by deal.
+
+    Args:
+        order: bots by their place in the standings.
+        met: whether bots sit in games together; then only such games are compared.
+    """
+    earned: dict[tuple[int, int], tuple[dict[Hashable, list[float]], dict[Hashable, list[float]]]] = {}
+    for i, j in itertools.combinations(range(len(order)), 2):
+        sides: tuple[dict[Hashable, list[float]], dict[Hashable, list[float]]] = defaultdict(list), defaultdict(list)
+        for result in results:
+            of = [result.of(order[place]) for place in (i, j)]
+            if all(of) or not met:
+                for side, utilities in zip(sides, of, strict=True):
+                    if utilities:
+                        side[result.deal].extend(utilities)
+        if sides[0].keys() & sides[1].keys():
+            earned[i, j] = sides
+    found = {}
+    for pair, (one, other) in earned.items():
+        apart = compare(Sample(other), Sample(one), paired=True)
+        found[pair] = Pair(apart.value, apart.p, apart.p, apart.clusters)
+    return found
+
+
+def _corrected(pairs: dict[tuple[int, int], Pair]) -> dict[tuple[int, int], Pair]:
+    corrected = holm([pair.p for pair in pairs.values()])
+    return {key: replace(pair, p_corrected=p) for (key, pair), p in zip(pairs.items(), corrected, strict=True)}
 
 
 def _certain(estimate: Estimate) -> Estimate:

@@ -87,7 +87,8 @@ def write_tables(results: Results, folder: Path) -> list[Path]:
         folder: as for `write_figures`.
 
     Returns:
-        the files: arena1.csv and .tex (of each bot, best first), arena1-cross (of each two bots that met), curve1 (of
+        the files: arena1.csv and .tex (of each bot, best first), arena1-cross (of each two bots that met), arena1-pairs
+        (their differences), curve1 (of
         each solver and budget), ... docs/experiments.md has the columns.
 
     Raises:
@@ -176,6 +177,8 @@ def _tables(results: Results) -> Iterator[Table]:
         yield _standings(arena)
         if arena.rated:
             yield _meetings(arena)
+        if arena.pairs:
+            yield _pairs(arena)
     for number, curve in enumerate(results.curves, 1):
         yield _curve(curve, number)
 
@@ -226,6 +229,33 @@ def _meetings(summary: ArenaSummary) -> Table:
     ]
     of, more = ("bot", "against"), ("games", "deals", "probability_stronger")
     return Table(f"arena{summary.number}-cross", summary.config.game, of, more, list(rows.values()), columns)
+
+
+def _pairs(summary: ArenaSummary) -> Table:
+    """How much each bot is ahead of each that stands below it."""
+    names = [standing.bot for standing in summary.standings]
+    counts = gametext.load(summary.config.game).utility_unit
+    measure, unit = (
+        ("share_ahead", f"{ratings.SHARE_UNIT}, won less lost")
+        if summary.by_wins
+        else ("utility_ahead", f"{counts}, difference of means")
+    )
+    rows = [
+        Row(measure, unit, (names[i], names[j]), pair.value, (pair.deals, pair.p, pair.p_corrected))
+        for (i, j), pair in summary.pairs.items()
+    ]
+    columns = [
+        Column("bot", [row.of[0] for row in rows], code=True),
+        Column("against", [row.of[1] for row in rows], code=True),
+        Column(
+            "share won less share lost" if summary.by_wins else f"mean utility ahead ({counts})",
+            [row.value for row in rows],
+        ),
+        Column("deals", [row.more[0] for row in rows]),
+        Column("p after Holm", [row.more[2] for row in rows], orders=True),
+    ]
+    of, more = ("bot", "against"), ("deals", "p", "p_corrected")
+    return Table(f"arena{summary.number}-pairs", summary.config.game, of, more, rows, columns)
 
 
 def _curve(summary: convergence.Summary, number: int) -> Table:

@@ -166,12 +166,24 @@ def _arena_part(summary: ArenaSummary) -> dict[str, Any]:
 
 
 def _meetings(summary: ArenaSummary) -> Iterator[dict[str, Any]]:
-    """Each two bots that met, the one that stands higher first."""
-    for (i, j), meeting in sorted(summary.cross.items()):
-        if i < j and summary.better is not None:
-            bot, against = summary.standings[i].bot, summary.standings[j].bot
-            stronger = _probability(float(summary.better[i, j]))
-            yield {"bot": bot, "against": against, "m": meeting, "stronger": stronger}
+    """Each two bots that met, or alone played the same deals, the one that stands higher first."""
+    for (i, j), pair in summary.pairs.items():
+        stronger = None if summary.better is None else _probability(float(summary.better[i, j]))
+        yield {
+            "bot": summary.standings[i].bot,
+            "against": summary.standings[j].bot,
+            "m": summary.cross.get((i, j)),
+            "pair": pair,
+            "p": p_text(pair.p_corrected),
+            "stronger": stronger,
+        }
+
+
+def p_text(p: float) -> str:
+    """A probability corrected for many tests."""
+    if math.isnan(p):
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _curve_part(summary: convergence.Summary) -> dict[str, Any]:
@@ -195,17 +207,22 @@ def findings(summary: ArenaSummary) -> list[str]:
     if not rest:
         return [f"{name}: {best.bot} alone, mean utility {estimate_text(best.utility)}."]
     second = rest[0]
-    if summary.by_wins and summary.better is not None and best.elo is not None and second.elo is not None:
-        chance = float(summary.better[0, 1])
-        verb = "leads" if chance >= 0.975 else "is first, not clearly separated from the next,"
+    verb, tested = "is first, not clearly separated from the next,", ""
+    pair = summary.pairs.get((0, 1))
+    if pair is not None and math.isfinite(pair.p):
+        count = len(summary.pairs)
+        corrected = f" after Holm for {count} pairs" if count > 1 else ""
+        tested = f"; ahead by {estimate_text(pair.value)} on the same deals, p {p_text(pair.p_corrected)}{corrected}"
+        if pair.apart and pair.value.value > 0:
+            verb = "leads"
+    if summary.by_wins and best.elo is not None and second.elo is not None:
         return [
             f"{name}: {best.bot} {verb} with Elo {elo_text(best.elo)} before {second.bot} with "
-            f"{elo_text(second.elo)} (probability that it is the stronger of the two: {_probability(chance)})."
+            f"{elo_text(second.elo)}{tested}."
         ]
-    verb = "leads" if best.utility.low > second.utility.high else "is first, not clearly separated from the next,"
     return [
         f"{name}: {best.bot} {verb} with mean utility {estimate_text(best.utility)} before {second.bot} "
-        f"with {estimate_text(second.utility)}."
+        f"with {estimate_text(second.utility)}{tested}."
     ]
 
 

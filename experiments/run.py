@@ -42,9 +42,6 @@ from experiments.store import Store
 from experiments.terminal import Terminal
 from solvers import specs
 
-_CLEARLY = 0.975  # probability from which one bot counts as stronger than another
-_FEW_DEALS = 20  # fewer do not make a row of the ladder, whatever their intervals say
-
 
 @dataclass(frozen=True)
 class Experiment:
@@ -464,19 +461,20 @@ def _deals(summary: analysis.ArenaSummary) -> int:
 
 
 def _remark(summary: analysis.ArenaSummary) -> str:
-    """From how many deals the first of an arena is the first, and whom it is not clearly separated from."""
+    """From how many deals the first of an arena is the first, and whom it is not clearly separated from: whom it is
+    not ahead of, pair by pair on the deals that both played, with 5 % of false alarms among all of its rivals."""
     best, *rest = summary.standings
     deals = _deals(summary)
     remark = f"{deals:,} deal{'' if deals == 1 else 's'}"
     if summary.test is not None:  # H0 says no more than that the first is not clearly the stronger
         near = [] if summary.test.accepted == "H1" and best.bot == summary.config.bots[0] else rest
-    elif deals < _FEW_DEALS:
-        near = rest
-        remark += ", too few to separate bots"
-    elif summary.by_wins and summary.better is not None:
-        near = [other for i, other in enumerate(rest, 1) if not summary.better[0, i] >= _CLEARLY]
     else:
-        near = [other for other in rest if not best.utility.low > other.utility.high]
+        rivals = summary.ahead_of()
+        near = [
+            other
+            for other in rest
+            if other.bot not in rivals or not rivals[other.bot].apart or rivals[other.bot].value.value < 0
+        ]
     if specs.parse_spec(best.bot).files():
         remark += "; it plays a file, which the ladder does not hold"
     return remark + (f"; not clearly separated from {', '.join(other.bot for other in near)}" if near else "")

@@ -10,9 +10,9 @@ from typing import Any
 from engine_ext.errors import ResultsError
 from experiments import manifest
 from experiments.compare.changes import changes
-from experiments.compare.differences import holm
 from experiments.compare.reading import Run
 from experiments.compare.rows import Row, Speed, arena_rows, at, curve_rows, met, speeds
+from experiments.differences import holm
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from experiments import convergence, gametext, ratings
-from experiments.compare.differences import Difference, Sample, compare
 from experiments.compare.reading import Games, Lineup, Played, Run
+from experiments.differences import Difference, Sample, compare
 from experiments.ratings import Estimate
 
 LEVEL = 0.05

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from experiments import ratings
-from experiments.compare.differences import Sample, _zou_donner, compare, holm
+from experiments.differences import Sample, _zou_donner, compare, holm
 from experiments.ratings import Estimate
 
 

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -68,7 +69,7 @@ def data(path: Path) -> list[dict[str, str]]:
 
 def test_the_command_writes_every_table_in_both_formats(folder, tmp_path, capsys):
     assert command_line(capsys, "report", folder, "--tables", tmp_path / "t")[0] == 0
-    names = ["arena1", "arena1-cross", "arena2", "arena2-cross", "curve1", "curve2"]
+    names = ["arena1", "arena1-cross", "arena1-pairs", "arena2", "arena2-cross", "arena2-pairs", "curve1", "curve2"]
     assert sorted(path.name for path in (tmp_path / "t").iterdir()) == sorted(
         f"{name}{suffix}" for name in names for suffix in (".csv", ".tex")
     )
@@ -155,15 +156,67 @@ def test_a_meeting_has_wilsons_interval_over_deals(tmp_path):
     half = t * math.sqrt(0.25 / n + t * t / (4 * n * n)) / (1 + t * t / n)
     assert (even.share.low, even.share.value, even.share.high) == pytest.approx((0.5 - half, 0.5, 0.5 + half))
     assert (place["b"], place["c"]) not in found.cross
+    # The share won less the share lost: 1 and 0. Eight games of as good bots come out so with t = 1 / sqrt(1 / 8).
+    ahead = found.pairs[place["a"], place["c"]]
+    assert (ahead.value.value, ahead.value.low) == pytest.approx((1.0, 2 * wilson.low - 1))
+    assert ahead.p == pytest.approx(2 * stats.norm.sf(math.sqrt(8)))
+    assert ahead.p_corrected == pytest.approx(2 * ahead.p)
+    assert ahead.apart
+    level = found.pairs[min(place["a"], place["b"]), max(place["a"], place["b"])]
+    assert (level.value.value, level.p, level.p_corrected, level.deals) == (0.0, 1.0, 1.0, 4)
 
 
-def test_the_report_has_the_intervals_and_games_of_each_pair(folder):
+def alone(folder: Path, utilities: dict[str, list[float]]) -> analysis.ArenaSummary:
+    """An arena of a game for one, with these utilities by deal."""
+    rows = Rows()
+    for bot, earned in utilities.items():
+        for deal, utility in enumerate(earned):
+            key = f"arena1/{bot}/{deal:07d}/0"
+            rows.games.append((key, "pentaquest", deal, 1, "00"))
+            rows.seats.append((key, 0, bot, utility))
+    with Store.create(folder / "results.sqlite", "x") as store:
+        store.begin_run(1, "processes")
+        store.add(rows)
+        config = ArenaConfig(game="pentaquest", bots=list(utilities), deals=max(map(len, utilities.values())))
+        found = analysis.summarise(config, 1, 1, store)
+    assert found is not None
+    return found
+
+
+def test_bots_alone_are_compared_deal_by_deal_which_takes_the_luck_of_the_dice_out(tmp_path):
+    """Deals that differ by far more than the bots: intervals of means overlap; scipy's paired test separates them.
+    The third bot has not played the last deal yet."""
+    luck = np.random.default_rng(1).normal(0, 30, size=25)
+    noise = np.random.default_rng(2).normal(0, 1, size=(3, 25))
+    found = alone(
+        tmp_path,
+        {"a": list(luck + 2 + noise[0]), "b": list(luck + noise[1]), "c": list(luck[:24] - 0.3 + noise[2][:24])},
+    )
+    place = {standing.bot: i for i, standing in enumerate(found.standings)}
+    pair = found.pairs[place["a"], place["b"]]
+    own = stats.ttest_rel(luck + 2 + noise[0], luck + noise[1])
+    assert found.standings[place["a"]].utility.low < found.standings[place["b"]].utility.high
+    interval = own.confidence_interval(0.95)
+    assert (pair.value.low, pair.value.high) == pytest.approx((interval.low, interval.high))
+    assert pair.p == pytest.approx(own.pvalue)
+    assert pair.apart
+    assert found.pairs[min(place["a"], place["c"]), max(place["a"], place["c"])].deals == 24
+    assert sorted(p.p for p in found.pairs.values())[0] * 3 == pytest.approx(
+        min(p.p_corrected for p in found.pairs.values())
+    )
+
+
+def test_the_report_has_the_intervals_games_and_differences_of_each_pair(folder, tables):
     page = (folder / "report.html").read_text()
     (table,) = re.findall(r"<tbody>((?:(?!<tbody>).)*?)</tbody>", page.split("Who won what from whom")[1], re.DOTALL)[
         :1
     ]
     assert table.count("<tr>") == 3
     assert len(re.findall(r"<td>\d+\.\d % \[\d+\.\d, \d+\.\d\]</td><td>24</td><td>12</td>", table)) == 3
+    differences = data(folder / "tables" / "arena1-pairs.csv")
+    assert len(differences) == 3
+    for row in differences:
+        assert f"<td>{float(row['value']):.3f} [".replace("-", "−") in table
 
 
 def test_curves_have_a_row_for_each_point(tables):

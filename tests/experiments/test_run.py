@@ -14,10 +14,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from scipy import stats
 
 from engine_ext.errors import ResultsError, UnsuitableGameError
-from experiments import arena, executors, ladder, manifest, report, run
-from experiments.store import Store, dump
+from experiments import analysis, arena, executors, ladder, manifest, report, run
+from experiments.config import ArenaConfig
+from experiments.store import Rows, Store, dump
 from tests.experiments.command import command_line, on_a_dumb_terminal, quandary, start
 
 CONFIG = """
@@ -567,11 +569,42 @@ def test_the_ladder_counts_games_and_says_what_few_deals_separate(tmp_path, caps
     assert code == 0
     first, second = output.split("\n\n")
     assert "games = 18\n" in first  # 3 deals, 2 tables, 3 seatings; both bots sit in each
-    assert re.match(r"# 3 deals, too few to separate bots; not clearly separated from (random|greedy)\n", first)
+    assert re.match(r"# 3 deals(; not clearly separated from (random|greedy))?\n", first)
     assert second.startswith("# 30 deals")
     path = tmp_path / "rows.toml"
     path.write_text(output)
     assert [row.games for row in ladder.read(path)] == [18, 60]
+
+
+@pytest.mark.parametrize(
+    ("won", "near"),
+    [
+        ([1.0] * 20, ""),  # every game of 10 deals, as of a bot that random play never beats
+        ([1.0] * 2, "; not clearly separated from random"),  # one deal: two equal bots do that in every second one
+        ([1.0] * 19 + [-1.0], ""),
+        ([1.0, -1.0] * 9 + [1.0, 1.0], "; not clearly separated from random"),
+    ],
+)
+def test_a_row_of_the_ladder_is_a_finding_where_the_deals_separate_the_first(won, near, tmp_path):
+    """By scipy: 20 of 20 games come about with 2 / 2**20 between equals, 2 of 2 with a half."""
+    rows = Rows()
+    for i, utility in enumerate(won):
+        key = f"arena1/greedy~random/{i // 2:07d}/{i % 2}"
+        rows.games.append((key, "quandary_pig", i // 2, 1, "00"))
+        seated = [("greedy", utility), ("random", -utility)][:: -1 if i % 2 else 1]
+        rows.seats += [(key, seat, bot, earned) for seat, (bot, earned) in enumerate(seated)]
+    config = ArenaConfig(game="quandary_pig", bots=["greedy", "random"], deals=len(won) // 2)
+    with Store.create(tmp_path / "results.sqlite", "x") as store:
+        store.begin_run(1, "processes")
+        store.add(rows)
+        summary = analysis.summarise(config, 1, 2, store)
+    assert summary is not None
+    deals = f"{len(won) // 2} deal{'s' if len(won) > 2 else ''}"
+    assert run._remark(summary) == f"{deals}{near}"
+    apart = summary.ahead_of()["random"]
+    if len(set(won)) == 1:
+        assert apart.p == pytest.approx(2 * stats.norm.sf(len(won) ** 0.5))
+        assert apart.apart == (stats.binomtest(len(won), len(won)).pvalue < 0.05)
 
 
 def test_more_than_two_players_meet_in_every_rotation(tmp_path):
