@@ -10,6 +10,7 @@ cdef enum:
 
 cdef class Pace:
     cdef int64_t chunk              # items of work until the next look
+    cdef bint limited               # whether there is a limit at all
     cdef int64_t node_limit
     cdef double began_s             # by time.perf_counter, as all that follows
     cdef double deadline_s

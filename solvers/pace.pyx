@@ -21,24 +21,27 @@ cdef class Pace:
 
     Args:
         seconds: of time; None for no such limit.
-        nodes: of whatever the work counts; None for no such limit.
+        nodes: of which each item of work adds one at most; None for no such limit.
     """
 
     def __cinit__(self, seconds=None, nodes=None):
         self.began_s = self.looked_s = time.perf_counter()
         self.deadline_s = float("inf") if seconds is None else self.began_s + seconds
         self.node_limit = FOREVER if nodes is None else nodes
-        self.chunk = CHUNK if seconds is None and nodes is None else TIMED_CHUNK
+        self.limited = seconds is not None or nodes is not None
+        self.chunk = TIMED_CHUNK if self.limited else CHUNK
         self.apart_s = _LOOK_S if seconds is None else min(_LOOK_S, _LOOK_SHARE * seconds)
 
     cdef bint is_late(self, int64_t nodes) except -1:
-        """Whether a limit is reached after so many nodes; lets signals through, and sets the chunk to the pace."""
+        """Whether a limit is reached after so many nodes; lets signals through, and sets the chunk by the pace and by
+        the nodes that are left, of which an item of work is one."""
         cdef double now_s = time.perf_counter()
         look_up()
         if self.chunk < CHUNK and now_s - self.looked_s < self.apart_s / 2:
             self.chunk *= 2
         elif self.chunk > TIMED_CHUNK and now_s - self.looked_s > self.apart_s:
             self.chunk //= 2
+        self.chunk = max(1, min(self.chunk, self.node_limit - nodes))
         self.looked_s = now_s
         return nodes >= self.node_limit or now_s >= self.deadline_s
 

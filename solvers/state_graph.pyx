@@ -180,6 +180,8 @@ cdef class StateGraph:
         cdef int32_t *work = NULL
         cdef Cut cut
         cdef bint done = False
+        if n >= pace.node_limit:
+            return False
         self.order = <int32_t *>realloc(self.order, n * sizeof(int32_t))
         self.component = <int32_t *>realloc(self.component, (n + 1) * sizeof(int32_t))
         work = <int32_t *>malloc(4 * n * sizeof(int32_t))
@@ -196,7 +198,7 @@ cdef class StateGraph:
             while not done:
                 with nogil:
                     done = cut_on(&cut, 4 * pace.chunk)
-                if pace.is_late(n):
+                if pace.is_late(0):         # no node is new
                     return False
             self.n_components = cut.n_components
         finally:

@@ -5,7 +5,7 @@ position is solved in value_solution.pyx, which says how, over the states and st
 
 Sources: Shapley 1953; Bertsekas, "Dynamic Programming and Optimal Control", for the sweeps; Tarjan 1972 for the order
 of components; Neller and Presser 2004, who solve pig component by component; Haddad and Monmege, "Interval iteration
-algorithm for MDPs and IMDPs", Theoretical Computer Science 735 (2018), for the bounds of a run that is cut short.
+algorithm for MDPs and IMDPs", Theoretical Computer Science 735 (2018), for the bounds.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ValueIterationSearcher:
         """The exact value and best action; nothing is random, and the seed does not matter.
 
         Under a limit that comes first: bounds that hold, in `actions` and as `error_bound`, the value in their
-        middle where the sweeps say nothing, and a `note` that it is not solved.
+        middle, and a `note` that it is not solved.
 
         Args:
             position: where to search from.
@@ -112,21 +112,21 @@ def _answer(solution: Solution, number: int, updates: int, start_s: float, limit
     """What a solution says of one of its states."""
     seat = solution.turn_of(number)
     bounds = solution.bounds_of(number)
-    values = tuple(_within(value, *each) for value, each in zip(solution.value_of(number), bounds, strict=True))
+    values = solution.value_of(number)
     stats: list[ActionStats] = []
     best, note, error_bound = None, "", None
     if seat >= 0:
         found = []
         for action, _, child in solution.steps_of(number):
             low, high = solution.bounds_of(child)[seat]
-            found.append((low, _within(solution.value_of(child)[seat], low, high), -action, high))
+            found.append((low, solution.value_of(child)[seat], -action, high))
         best = -max(found)[2]  # what is certain first
         stats = [
             ActionStats(-action, 1, value, float(-action == best), (low, high)) for low, value, action, high in found
         ]
     if not solution.whole:
         error_bound = max(max(high - value, value - low) for value, (low, high) in zip(values, bounds, strict=True))
-        note = f"not solved: {solution.status} had settled when the limit came"
+        note = f"not solved: {solution.status} when the limit came"
     return SearchResult(
         action=best,
         values=values,
@@ -140,11 +140,6 @@ def _answer(solution: Solution, number: int, updates: int, start_s: float, limit
         error_bound=error_bound,
         note=note,
     )
-
-
-def _within(value: float, low: float, high: float) -> float:
-    """The value, or where it lies outside what is certain, the middle of that."""
-    return value if low <= value <= high else (low + high) / 2
 
 
 def _unsolved(position: Position, solution: Solution, start_s: float, limit: Limit | None) -> SearchResult:
@@ -199,7 +194,7 @@ PARAMETERS = {
         None, "stop after this much time, with bounds instead of the value", kind=float, low=1e-6, high=1e8
     ),
     "sweeps": Parameter(None, "most sweeps over one component, then bounds instead of the value", kind=int, low=1),
-    "tolerance": Parameter(1e-10, "how far a value may be from where the sweeps lead", low=1e-14, high=1.0),
+    "tolerance": Parameter(1e-10, "how far a value may be from the true one", low=1e-14, high=1.0),
     "max_mb": Parameter(4096, "most memory for states and steps, MB", low=1, high=1 << 20),
 }
 

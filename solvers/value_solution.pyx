@@ -1,17 +1,19 @@
 """The values of all states of a game below one position, or bounds of them: value iteration itself.
 
 All reachable states are listed with their steps and put in the order of their strongly connected components
-(state_graph.pyx), which are solved one after the other, those that a component leads to before it, so that only states
-on a common cycle are ever swept twice. Within a component: Gauss-Seidel sweeps (value_sweeps.pxd), successors before
-predecessors where the cycle allows, until what is still to come (the last change, extrapolated by the rate at which
-changes shrink) is below the tolerance.
+(state_graph.pyx), which are swept one after the other, those that a component leads to before it, so that only states
+on a common cycle are ever swept twice.
 
-Seats maximise their own utility: minimax for two players with a zero sum, max^n beyond, where
-sweeps need not settle; then the game is refused. Play that never ends is worth 0 to everyone, which
-is where sweeps begin.
+Bounds close in on the values from the least and the greatest utility there is (value_bounds.pxd). A component is swept
+until what is still to come (the last change, extrapolated by the rate at which changes shrink) is a tenth of the
+tolerance. Where all bounds have met, within the tolerance, the game is solved, and the error is proven. Under a limit
+there are rounds over all components, each until a tenth is still to come of what was after the one before, so that a
+run that is cut short has narrow bounds everywhere, not closed ones at the ends of the game.
 
-A run that is cut short, by time or by a number of sweeps, still answers with bounds that hold: what has not settled
-begins anew from the least and the greatest utility there is, and is swept over from either (value_bounds.pxd).
+Seats maximise their own utility: minimax for two players with a zero sum, max^n beyond. Bounds need not meet where
+play can go on for ever because nobody wants to end it, or where the seat that moves is indifferent and others are not.
+Then values are swept as such, once, from 0: play that never ends is worth that to everyone, and of actions alike the
+lowest is played. With more than two players, or without a zero sum, they need not settle; then the game is refused.
 """
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
@@ -19,9 +21,9 @@ from libc.stdlib cimport free, malloc
 cimport cython
 
 from engine_ext.position cimport Position
-from solvers.pace cimport FOREVER, Pace
+from solvers.pace cimport Pace
 from solvers.state_graph cimport StateGraph
-from solvers.value_bounds cimport Bounds, begin_bounds, update_bounds
+from solvers.value_bounds cimport Bounds, begin_bounds, take_middles, update_bounds, widest
 from solvers.value_sweeps cimport Sweeps, begin_sweeps, sweep_on
 
 from engine_ext.errors import UnsuitableGameError
@@ -30,10 +32,12 @@ cdef enum:
     SWEEP_LIMIT = 1000000       # sweeps of one component
     VECTOR_SWEEP_LIMIT = 10000  # where they need not settle
 
-# Of the time that listing the states took: ordering the components takes about so much more, and then one sweep for
-# bounds over all of it.
+_CLOSER = 0.1               # how much is still to come after a round, of what was after the one before
+
+# Of the time that listing the states took: ordering the components takes about so much more, and then one sweep over
+# all bounds.
 _ORDER_SHARE = 0.3
-_BOUND_SHARE = 0.2
+_BOUND_SHARE = 0.05
 
 
 @cython.final
@@ -47,8 +51,8 @@ cdef class Solution:
         nodes: states listed, or states updated, to stop after; None for no such limit.
 
     Attributes:
-        stage: listing, cutting, solving, bounding, or done.
-        whole: whether every component has settled.
+        stage: listing, cutting, narrowing (bounds), sweeping (values); done where the game is solved.
+        whole: whether it is.
     """
 
     cdef StateGraph graph
@@ -57,9 +61,9 @@ cdef class Solution:
     cdef Bounds bounds
     cdef readonly str stage
     cdef readonly bint whole
-    cdef readonly int64_t sweeps       # of the component that took most
-    cdef readonly double change        # largest change of the last sweep of any component
-    cdef int32_t settled               # components that have, before the first that has not
+    cdef readonly int64_t sweeps       # of the component that took most in one round
+    cdef int32_t settled               # components that have in this round, before the first that has not
+    cdef double aim                    # of this round: what may still be to come
 
     def __cinit__(self, Position position not None, int64_t max_bytes, seconds=None, nodes=None):
         self.stage = "listing"
@@ -78,14 +82,15 @@ cdef class Solution:
 
         Args:
             position: as for the class.
-            tolerance: how far a value may be from where the sweeps lead.
+            tolerance: how far a value may be from the true one; where bounds do not meet, from where the sweeps lead.
             sweeps: most of one component; None for as many as it takes.
 
         Raises:
             TooLargeError: more than fits into memory.
             UnsuitableGameError: values that do not settle, without a limit in sweeps.
         """
-        cdef double began_s = self.pace.spent_s(), listed_s, last_s
+        cdef double began_s = self.pace.spent_s(), listed_s
+        cdef bint in_time, met
         if not self.graph.list_from(position, self.pace):
             return
         listed_s = self.pace.spent_s() - began_s
@@ -93,77 +98,111 @@ cdef class Solution:
         if not self.graph.cut(self.pace) or self.pace.left_s() < _ORDER_SHARE * listed_s:
             return
         self.graph.rearrange()
-        self.stage = "solving"
-        last_s, self.pace.deadline_s = self.pace.deadline_s, self.pace.deadline_s - _BOUND_SHARE * listed_s
-        self.solve(tolerance, FOREVER if sweeps is None else sweeps)
-        self.pace.deadline_s = last_s
-        self.whole = self.settled == self.graph.n_components
-        if not self.whole:
-            self.stage = "bounding"
-            self.bound(tolerance, 1 if sweeps is None else sweeps)
-        self.stage = "done"
+        self.stage = "narrowing"
+        in_time = self.narrow(tolerance, sweeps, _BOUND_SHARE * listed_s)
+        met = self.whole
+        if in_time and not met:
+            self.stage = "sweeping"
+            self.aim = tolerance
+            self.whole = self.sweep(NULL, sweeps) and self.settled == self.graph.n_components
+        if met or not self.whole:
+            take_middles(self.graph, &self.bounds)
+        if self.whole:
+            self.stage = "done"
 
-    cdef bint is_late(self) except -1:
-        """Whether a limit is reached."""
-        return self.pace.is_late(max(self.graph.table.n_states, self.at_work.updates))
+    cdef bint narrow(self, double tolerance, sweeps, double last_sweep_s) except -1:
+        """Narrow the bounds until they have met, and the game is solved, or move no more; False where a limit came
+        first.
 
-    cdef int solve(self, double tolerance, int64_t most_sweeps) except -1:
-        """Solve component by component, until a limit; raises UnsuitableGameError where one does not settle."""
+        Args:
+            tolerance, sweeps: as for `run`.
+            last_sweep_s: what a last sweep over all bounds takes.
+        """
+        cdef StateGraph g = self.graph
+        cdef Bounds *b = &self.bounds
+        cdef int64_t n = g.table.n_states * g.n_values
+        cdef double last = _CLOSER * tolerance      # for what is left adds up from component to component
+        cdef bint in_time
+        b.low = <double *>malloc(n * sizeof(double))
+        b.high = <double *>malloc(n * sizeof(double))
+        if b.low == NULL or b.high == NULL:
+            raise MemoryError
+        with nogil:
+            begin_bounds(g, b)
+        self.aim = max(last, _CLOSER * (b.greatest - b.least)) if self.pace.limited and sweeps is None else last
+        while True:
+            self.at_work.moved = 0.0
+            self.pace.deadline_s -= last_sweep_s
+            in_time = self.sweep(b, sweeps)
+            self.pace.deadline_s += last_sweep_s
+            if not in_time:
+                self.pass_on()
+                return False
+            self.whole = widest(g, b) <= 2.0 * tolerance
+            if self.whole or self.aim == last or self.at_work.moved <= last:
+                return True
+            self.aim = max(last, _CLOSER * self.aim)
+
+    cdef bint sweep(self, const Bounds *b, sweeps) except -1:
+        """Sweep over all components, one after the other, as far as the aim says; False where a limit came first.
+
+        Args:
+            b: what is swept over; NULL: the values.
+            sweeps: as for `run`.
+
+        Raises:
+            UnsuitableGameError: values that do not settle, without a limit in sweeps.
+        """
         cdef StateGraph g = self.graph
         cdef Sweeps *s = &self.at_work
+        cdef int64_t most_sweeps = SWEEP_LIMIT if g.n_values == 1 else VECTOR_SWEEP_LIMIT
+        cdef int64_t looked = s.updates     # at the last look at the limits
         cdef int32_t part
-        cdef int64_t limit = SWEEP_LIMIT if g.n_values == 1 else VECTOR_SWEEP_LIMIT
-        cdef int64_t looked = 0         # updates at the last look at the limits
         cdef bint settled, all_settled = True
+        if sweeps is not None:
+            most_sweeps = sweeps
+        self.settled = 0
         for part in range(g.n_components):
             begin_sweeps(g, s, part)
             settled = False
-            while not settled:
+            while not settled and s.count < most_sweeps:
                 with nogil:
-                    settled = sweep_on(g, s, part, tolerance, most_sweeps, self.pace.chunk)
+                    settled = sweep_on(g, b, s, part, self.aim, most_sweeps, self.pace.chunk)
                 if not settled:
                     looked = s.updates
                     if self.is_late():
-                        return 0
-                    if s.count >= most_sweeps:
-                        all_settled = False     # and what hangs on it cannot be exact either
-                        break
-                    if s.count > limit:
-                        raise UnsuitableGameError(
-                            f"{g.table.rules.name}: the values of {g.component[part + 1] - g.component[part]} states "
-                            f"on common cycles still change by {s.change:.3g} after {s.count} sweeps; with more than "
-                            "two players, or without a zero sum, they need not settle")
+                        return False
             self.sweeps = max(self.sweeps, s.count)
-            self.change = max(self.change, s.change)
+            if not settled and b == NULL and sweeps is None:
+                raise UnsuitableGameError(
+                    f"{g.table.rules.name}: the values of {g.component[part + 1] - g.component[part]} states on common "
+                    f"cycles still change by {s.change:.3g} after {s.count} sweeps; with more than two players, or "
+                    "without a zero sum, they need not settle")
+            all_settled = all_settled and settled   # what hangs on one that has not cannot be exact either
             if all_settled:
                 self.settled = part + 1
             if s.updates - looked > self.pace.chunk or not part & 0xFFF:
                 looked = s.updates
                 if self.is_late():
-                    return 0
-        return 0
+                    return False
+        return True
 
-    cdef int bound(self, double tolerance, int64_t sweeps) except -1:
-        """Fill in bounds: so many sweeps over either in all components from the first unsettled one on,
-        or fewer where time ends, which leaves wider bounds that hold as well."""
+    cdef bint is_late(self) except -1:
+        """Whether a limit is reached, by updates as nodes."""
+        return self.pace.is_late(self.at_work.updates)
+
+    cdef int pass_on(self) except -1:
+        """Sweep once over the bounds of all components from the first unsettled one on, for what this round has won
+        in those before; as far as time allows."""
         cdef StateGraph g = self.graph
-        cdef int64_t n = g.table.n_states * g.n_values, _sweep, looked = 0
-        cdef int32_t part, state
-        self.bounds.low = <double *>malloc(n * sizeof(double))
-        self.bounds.high = <double *>malloc(n * sizeof(double))
-        if self.bounds.low == NULL or self.bounds.high == NULL:
-            raise MemoryError
-        with nogil:
-            begin_bounds(g, &self.bounds, self.settled, tolerance)
-        for part in range(self.settled, g.n_components):
-            for _sweep in range(sweeps if g.component[part + 1] - g.component[part] > 1 else 1):
-                for state in range(g.component[part], g.component[part + 1]):
+        cdef int64_t at = g.component[self.settled], last
+        cdef int32_t state
+        while at < g.table.n_states and not self.pace.is_past():
+            last = min(g.table.n_states, at + self.pace.chunk)
+            with nogil:
+                for state in range(<int32_t>at, <int32_t>last):
                     update_bounds(g, &self.bounds, state)
-                    looked += 1
-                    if looked >= self.pace.chunk:
-                        looked = 0
-                        if self.pace.is_past():
-                            return 0
+            at = last
         return 0
 
     # ---- answers ---------------------------------------------------------------------------
@@ -176,7 +215,8 @@ cdef class Solution:
             return f"{n_states:,} states listed"
         if self.stage == "cutting":
             return f"{n_states:,} states, cut into components"
-        return f"{self.settled:,} of {self.graph.n_components:,} components of {n_states:,} states"
+        done = f"{self.settled:,} of {self.graph.n_components:,} components of {n_states:,} states"
+        return f"bounds of {done} narrowed to {self.aim:.0e}" if self.stage == "narrowing" else f"{done} settled"
 
     @property
     def n_states(self):
@@ -217,7 +257,7 @@ cdef class Solution:
         return [(g.action[step], g.prob[step], g.target[step]) for step in range(g.first[number], g.first[number + 1])]
 
     def value_of(self, int64_t number):
-        """Utility per seat."""
+        """Utility per seat; where the game is not solved, the middle between its bounds."""
         cdef StateGraph g = self.graph
         values = [g.values[number * g.n_values + i] for i in range(g.n_values)]
         if g.n_values == 1 and g.ops.n_players == 2:
@@ -225,13 +265,12 @@ cdef class Solution:
         return tuple(values)
 
     def bounds_of(self, int64_t number):
-        """((low, high) of each seat's utility), which hold also where the run was cut short."""
+        """((low, high) of each seat's utility): the value twice where the game is solved."""
         cdef StateGraph g = self.graph
-        cdef Bounds *b = &self.bounds
+        cdef const double *low = g.values if self.whole else self.bounds.low
+        cdef const double *high = g.values if self.whole else self.bounds.high
         cdef int64_t i
-        pairs = []
-        for i in range(number * g.n_values, (number + 1) * g.n_values):
-            pairs.append((g.values[i], g.values[i]) if b.low == NULL else (b.low[i], b.high[i]))
+        pairs = [(low[i], high[i]) for i in range(number * g.n_values, (number + 1) * g.n_values)]
         if g.n_values == 1 and g.ops.n_players == 2:
             pairs.append((-pairs[0][1], -pairs[0][0]))
         return tuple(pairs)

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Gauss-Seidel sweeps over the values of one component of a graph, until they have settled.
+"""Gauss-Seidel sweeps over the values of one component of a graph, or over their bounds, until they have settled.
 
 A state's value is the mean of its successors' by chance, and at a decision that of the successor which is best for the
 seat that moves.
@@ -10,14 +10,16 @@ from libc.string cimport memcpy
 
 from engine_ext.game cimport CHANCE, PLAYER_LIMIT, TERMINAL
 from solvers.state_graph cimport StateGraph
+from solvers.value_bounds cimport Bounds, update_bounds
 
 
 cdef struct Sweeps:             # how far the sweeps over one component have come
     int32_t at                  # the state to update next
     int64_t count               # sweeps made
-    double change               # largest change of a value in this sweep
+    double change               # largest change in this sweep
     double before               # and in the one before
     int64_t updates             # states updated, of all components
+    double moved                # largest change of all
 
 
 cdef inline void begin_sweeps(StateGraph g, Sweeps *s, int32_t part) noexcept nogil:
@@ -27,21 +29,22 @@ cdef inline void begin_sweeps(StateGraph g, Sweeps *s, int32_t part) noexcept no
     s.change = s.before = 0.0
 
 
-cdef inline bint sweep_on(StateGraph g, Sweeps *s, int32_t part, double tolerance, int64_t most_sweeps,
-                          int64_t updates) noexcept nogil:
+cdef inline bint sweep_on(StateGraph g, const Bounds *b, Sweeps *s, int32_t part, double tolerance,
+                          int64_t most_sweeps, int64_t updates) noexcept nogil:
     """Some way on with the component; whether it has settled.
 
     Args:
+        b: what is swept over; NULL: the values.
         tolerance: to how little what is still to come has to have shrunk.
         most_sweeps: to stop after.
-        updates: to stop after.
+        updates: to stop after; at most 2**62.
     """
     cdef int32_t begin = g.component[part], end = g.component[part + 1], last
     cdef double rate
     if not comes_again(g, part):
         s.count = 1
         s.updates += g.turn[begin] != TERMINAL
-        update_value(g, begin)
+        s.moved = max(s.moved, update(g, b, begin))
         return True
     while updates > 0:
         if s.at == begin:
@@ -51,12 +54,13 @@ cdef inline bint sweep_on(StateGraph g, Sweeps *s, int32_t part, double toleranc
         updates -= last - s.at
         s.updates += last - s.at        # none of them is terminal, for such a state leads nowhere
         while s.at < last:
-            s.change = max(s.change, update_value(g, s.at))
+            s.change = max(s.change, update(g, b, s.at))
             s.at += 1
         if last < end:
             return False
         s.at = begin
         s.count += 1
+        s.moved = max(s.moved, s.change)
         if s.change == 0.0:
             return True
         if s.count > 2 and s.change < s.before:
@@ -80,6 +84,10 @@ cdef inline bint comes_again(StateGraph g, int32_t part) noexcept nogil:
         if g.target[step] == begin:
             return True
     return False
+
+
+cdef inline double update(StateGraph g, const Bounds *b, int32_t state) noexcept nogil:
+    return update_value(g, state) if b == NULL else update_bounds(g, b, state)
 
 
 cdef inline double update_value(StateGraph g, int32_t state) noexcept nogil:

@@ -41,6 +41,30 @@ def test_small_pig_against_the_reference(goal):
             assert values[exact.step(position, result.action)] == pytest.approx(value, abs=1e-9)
 
 
+@pytest.mark.parametrize("tolerance", [0.1, 1e-3])
+def test_the_tolerance_is_kept_at_every_state(tolerance):
+    """It is proven by bounds, not extrapolated: errors of components do not add up beyond it."""
+    start = games.spec("pig").make_rules({"goal": 25}).initial_position()
+    exactly = exact.value_iteration(start)
+    searcher = ValueIterationSearcher(tolerance=tolerance)
+    assert searcher.search(start).exact
+    for position, value in exactly.items():
+        assert searcher.search(position).values[0] == pytest.approx(value, abs=tolerance)
+    assert searcher.solution.updates < ValueIterationSearcher().search(start).nodes
+
+
+@pytest.mark.parametrize("n_players", [3, 4])
+def test_of_alike_actions_the_lowest_is_played(n_players):
+    """Where a seat does not care, others may: bounds of theirs do not meet then, and values are swept as such."""
+    for seed in range(10):
+        levels = "".join(map(str, range(n_players))) + "c0"
+        start = random_tree(seed, levels=levels, branching=(2, 3), n_players=n_players, grades=1).initial_position()
+        result = ValueIterationSearcher().search(start)
+        assert result.exact
+        assert result.values == pytest.approx(exact.expectimax(start), abs=1e-12)
+        assert result.action == ExpectimaxSearcher().search(start).action
+
+
 def test_a_sweep_goes_once_round_every_cycle():
     """In pig a cycle leads through the starts of both seats' turns, or it is a roll at a total that is enough to win,
     which stays as it is. So these steps alone may lead to a state that is not swept before: for all scores of both
@@ -185,6 +209,23 @@ def test_time_ends_it_with_bounds_that_hold(step_s, monkeypatch):
         assert result.action in start.legal_actions()
         assert searcher.solution is None
     assert searcher.search(start, limit=Limit(seconds=1e6)).exact
+
+
+def test_bounds_narrow_everywhere_and_not_at_the_ends_of_the_game_alone():
+    """The start is swept last in every round. Of all that can be won and lost, a fifth of the updates that solve the
+    game leaves it a tenth, and every fifth more a tenth of the last."""
+    start = PIG.initial_position()
+    searcher = ValueIterationSearcher()
+    most = searcher.search(start, limit=Limit(nodes=10**9)).nodes
+    error = 2.0
+    for fifths in (1, 2, 3, 4):
+        limit = Limit(nodes=fifths * most // 5)
+        assert searcher.search(start, limit=limit).exact  # what was solved is kept
+        result = ValueIterationSearcher().search(start, limit=limit)
+        assert holds(result, (TRUE[start], -TRUE[start]))
+        assert limit.nodes <= result.nodes < limit.nodes + 300
+        assert 0 < result.error_bound < error / 10
+        error = result.error_bound
 
 
 @pytest.mark.parametrize("n_players", [2, 3, 4])
