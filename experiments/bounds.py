@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from engine_ext.errors import ResultsError
-from engine_ext.position import Rules
 from experiments import arena, convergence, gametext
 from experiments.config import ExperimentConfig
 from experiments.store import Store
@@ -26,7 +25,7 @@ def check(config: ExperimentConfig, store: Store) -> None:
     for i, each in enumerate(config.arena, 1):
         rules = gametext.load(each.game, own_only=True).rules
         assert rules is not None
-        low, high = _range(rules)
+        low, high = gametext.utility_range(rules)
         spare = _ROUNDING * (high - low)
         for key, seat, _, utility in store.seats_beyond(arena.prefix(i), low - spare, high + spare):
             raise ResultsError(
@@ -36,15 +35,10 @@ def check(config: ExperimentConfig, store: Store) -> None:
     for i, curve in enumerate(config.convergence, 1):
         own = gametext.load(curve.game).rules
         # OpenSpiel's games declare ranges that not all of them keep to.
-        low, high = (0.0, math.inf) if own is None else _range(own)
+        low, high = (0.0, math.inf) if own is None else gametext.utility_range(own)
         most = (high - low) * (1 + _ROUNDING)
         for key, measure, value in store.measures_beyond(convergence.prefix(i), 0.0, most):
             raise ResultsError(
                 f"{store.path} is damaged: {key!r} has the {measure} {value:g}, and a distance from the exact answer "
                 f"is {f'0 to {high - low:g} in {curve.game}' if own is not None else 'never below 0'}"
             )
-
-
-def _range(rules: Rules) -> tuple[float, float]:
-    """Utilities of a game, that of a game cut short (0) among them."""
-    return min(0.0, rules.min_utility()), max(0.0, rules.max_utility())

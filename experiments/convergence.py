@@ -13,8 +13,8 @@ import functools
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -39,6 +39,7 @@ from solvers.specs import Spec
 from solvers.tree_rules import TreeRules
 
 _SAME = 1e-9  # actions whose exact values differ by less are as good as each other
+_LABEL_WIDTH = 18  # of a terminal, for the names of solvers
 _ROUNDING = 1e-13  # what sums of float64 make of 0, at utilities of the size of 1
 Y_LABELS = {
     "exploitability": "exploitability",
@@ -465,9 +466,12 @@ class Summary:
         over_seconds: likewise.
         units: for each solver what its budgets count; None for a baseline.
         budgets: all that any curve has, ascending; 0 stands for the baselines' and comes last.
-        table: a row for each solver, {"label", "cells"}, a cell for each of these.
+        table: a row for each solver, {"label", "cells"}, a cell for each of these: an estimate, or None.
         resampled: what the intervals are over, "12 positions" or "3 seeds"; empty where there are none.
         positions: found for `regret`, where that is fewer than were asked for; else 0.
+        notes: on intervals, for below the table.
+        samples: of `regret` by solver and budget, the values at each position.
+        caveat: what the measure does not say of this game; empty where there is nothing.
     """
 
     config: ConvergenceConfig
@@ -485,6 +489,9 @@ class Summary:
     table: Sequence[dict[str, Any]] = field(default_factory=list)
     resampled: str = ""
     positions: int = 0
+    notes: Sequence[str] = ()
+    samples: Mapping[tuple[str, int], Mapping[Hashable, Sequence[float]]] = field(default_factory=dict)
+    caveat: str = ""
 
 
 def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary | None:
@@ -504,7 +511,9 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
     lines = lines_of(config)
     budgets = sorted({budget for line in lines for budget in line.budgets}, key=lambda budget: (budget == 0, budget))
     over_budget, over_seconds, table = [], [], []
+    samples: dict[tuple[str, int], Mapping[Hashable, Sequence[float]]] = {}
     found = max(map(len, values.values()))
+    most = most_of(config.measure, config.game)
     for i, line in enumerate(lines):
         x, times, y = [], [], []
         for budget in line.budgets:
@@ -512,12 +521,17 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
             if keys:
                 x.append(float(budget))
                 times.append(sum(spent[key] for key in keys) / len(keys))
-                y.append(_estimate([values[key] for key in keys], number, line.solver, budget))
+                repeats = [values[key] for key in keys]
+                y.append(_estimate(repeats, most, number, line.solver, budget))
+                if config.measure == "regret":
+                    samples[line.label, budget] = dict(enumerate(map(list, zip(*repeats, strict=True))))
         over_budget.append(Curve(line.label, x, y, level=line.unit is None))
         over_seconds.append(Curve(line.label, times, y))
         by_budget = dict(zip(x, y, strict=True))
-        cells = [f"{by_budget[b].value:.3g}" if b in by_budget else "–" for b in budgets]
-        table.append({"label": line.label, "cells": cells})
+        table.append({"label": line.label, "cells": [by_budget.get(b) for b in budgets]})
+    game = gametext.load(config.game)
+    caveat = "" if config.measure == "regret" else solve.no_distance(game.n_players, game.zero_sum)
+    resampled = _resampled(config.repeats, found)
     return Summary(
         config=config,
         complete=len(values) == points_total(config),
@@ -532,9 +546,41 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
         units=[line.unit for line in lines],
         budgets=budgets,
         table=table,
-        resampled=_resampled(config.repeats, found),
+        resampled=resampled,
         positions=found if config.measure == "regret" and found < config.positions else 0,
+        notes=_notes(over_budget, resampled, found, most),
+        samples=samples,
+        caveat=f"{caveat[0].upper()}{caveat[1:]}." if caveat else "",
     )
+
+
+def most_of(measure: str, game: str) -> float:
+    """The largest distance from the exact answer that a sample of positions can hide; inf where there is none.
+
+    Positions of `regret` are a sample of those that arise in play. Seeds that all come to a distance of 0 are
+    taken as they are: most solvers that do are exact, and use no chance.
+    """
+    rules = gametext.load(game).rules if measure == "regret" else None
+    if rules is None:
+        return math.inf
+    low, high = gametext.utility_range(rules)
+    return high - low
+
+
+def _notes(curves: Sequence[Curve], resampled: str, found: int, most: float) -> list[str]:
+    """What a reader of the table's intervals must know."""
+    shown = [y for curve in curves for y in curve.y]
+    notes = []
+    if any(y.known for y in shown):
+        notes.append(f"In brackets: 95 % intervals over {resampled}.")
+    if found > 1 and math.isfinite(most) and any(y.known and y.value == 0 for y in shown):
+        share = ratings.rare(found)
+        notes.append(
+            f"A mean of 0: none of {found} positions had a value above 0, so at most {100 * share:.1f} % of all "
+            f"have one (95 %). By the range of utilities, {most:g}, the mean is then at most {most * share:.3g}, the "
+            "end of the interval."
+        )
+    return notes
 
 
 def _resampled(repeats: int, values: int) -> str:
@@ -544,7 +590,7 @@ def _resampled(repeats: int, values: int) -> str:
     return f"{repeats} seeds" if repeats > 1 else ""
 
 
-def _estimate(repeats: list[list[float]], number: int, solver: str, budget: int) -> Estimate:
+def _estimate(repeats: list[list[float]], most: float, number: int, solver: str, budget: int) -> Estimate:
     """The mean, with an interval over repeats, or over positions where there is one repeat of many."""
     clusters = [[value] for value in repeats[0]] if len(repeats) == 1 else repeats
     if len(clusters) == 1:
@@ -552,8 +598,7 @@ def _estimate(repeats: list[list[float]], number: int, solver: str, budget: int)
     if len(repeats) > 1 and len(repeats[0]) > 1:
         # By position: its repeats share their difficulty.
         clusters = [list(column) for column in zip(*repeats, strict=True)]
-    found = ratings.clustered_mean(clusters, "curve", number, solver, budget)
-    return replace(found, low=max(0.0, found.low))  # all of these are distances
+    return ratings.clustered_distance(clusters, most, "curve", number, solver, budget)
 
 
 def print_table(summary: Summary, console: Console) -> None:
@@ -572,18 +617,50 @@ def print_table(summary: Summary, console: Console) -> None:
         (row for row in summary.table if row["label"] in apart), key=lambda row: apart[row["label"]].budgets
     ):
         _print_rows(None, list(rows), own, summary, console)
+    for note in filter(None, [*summary.notes, summary.caveat]):
+        console.print(note, style="dim", markup=False, highlight=False)
 
 
 def _print_rows(
     title: str | None, rows: list[dict[str, Any]], budgets: list[int], summary: Summary, console: Console
 ) -> None:
-    shown = Table(
-        title=None if title is None else Text(title), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
-    )
-    shown.add_column("solver", overflow="fold", min_width=12)
-    for budget in budgets:
-        shown.add_column(f"{budget:,}" if budget else "as it is", justify="right", no_wrap=True)
-    for row in rows:
-        cells = dict(zip(summary.budgets, row["cells"], strict=True))
-        shown.add_row(Text(row["label"].replace(",", ", ")), *(cells[budget] for budget in budgets))
-    console.print(shown)
+    """As many columns in a table as the terminal has room for; the others in tables below."""
+    texts = {
+        row["label"]: {b: cell_lines(cell) for b, cell in zip(summary.budgets, row["cells"], strict=True)}
+        for row in rows
+    }
+    heads = {budget: f"{budget:,}" if budget else "as it is" for budget in budgets}
+    widths = {
+        budget: max(
+            len(line) for line in [heads[budget], *(each for cells in texts.values() for each in cells[budget])]
+        )
+        for budget in budgets
+    }
+    left = list(budgets)
+    while left:
+        count, room = 1, console.width - _LABEL_WIDTH - widths[left[0]]
+        while count < len(left) and (room := room - widths[left[count]] - 2) >= 0:
+            count += 1
+        shown = Table(
+            title=None if title is None else Text(title), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
+        )
+        shown.add_column("solver", overflow="fold", min_width=12)
+        for budget in left[:count]:
+            shown.add_column(heads[budget], justify="right", no_wrap=True)
+        for label, cells in texts.items():
+            shown.add_row(Text(label.replace(",", ", ")), *(Text("\n".join(cells[budget])) for budget in left[:count]))
+        console.print(shown)
+        left, title = left[count:], None
+
+
+def cell_lines(estimate: Estimate | None) -> list[str]:
+    """A cell of a table: the value, and its interval below it where there is one.
+
+    >>> cell_lines(Estimate(0.661, 0.1441, 1.178)), cell_lines(Estimate(0.5, 0.5, 0.5)), cell_lines(None)
+    (['0.661', '[0.144, 1.18]'], ['0.5'], ['–'])
+    """
+    if estimate is None:
+        return ["–"]
+    if not estimate.known:
+        return [f"{estimate.value:.3g}"]
+    return [f"{estimate.value:.3g}", f"[{estimate.low:.3g}, {estimate.high:.3g}]"]

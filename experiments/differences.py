@@ -44,22 +44,30 @@ class Sample:
         clusters: by what tells them apart, the values of each; the figure is their mean.
         share: whether values are shares of won games, 0 to 1.
         scale: what the figure is multiplied by: of shares of several seats at a table, games over seats.
-        least: the figure cannot be below that.
+        most: values are distances from 0 to that, which may be inf; None: they are none.
         key: names the figure, for the seed of resampling.
     """
 
     clusters: Mapping[Hashable, Sequence[float]]
     share: bool = False
     scale: float = 1.0
-    least: float = -math.inf
+    most: float | None = None
     key: tuple[str | int, ...] = ()
 
     def estimate(self) -> Estimate:
         """The figure with its interval, as a report has it; unbounded where there is one cluster."""
         values = list(self.clusters.values())
+        if self.most is not None:
+            return ratings.clustered_distance(values, self.most, *self.key)
         found = ratings.clustered_share(values) if self.share else ratings.clustered_mean(values, *self.key)
-        value, low, high = (self.scale * end for end in (found.value, found.low, found.high))
-        return Estimate(value, max(self.least, low) if math.isfinite(low) else low, high)
+        return Estimate(*(self.scale * end for end in (found.value, found.low, found.high)))
+
+    def student(self) -> Estimate:
+        """The figure, of a mean, with Student's interval; of distances that are all 0 with the one that they have."""
+        values = list(self.clusters.values())
+        if self.most is not None and not any(map(any, values)):
+            return self.estimate()
+        return ratings.student_mean(values)
 
     def means(self) -> dict[Hashable, float]:
         """The figure of each cluster alone."""
@@ -117,7 +125,7 @@ def compare(a: Sample, b: Sample, *, paired: bool) -> Difference:
     elif a.share:
         value = _zou_donner(found_a, found_b)
     else:
-        value = _zou_donner(*(ratings.student_mean(list(side.clusters.values())) for side in (a, b)))
+        value = _zou_donner(a.student(), b.student())
     if abs(apart) <= SAME * max(abs(found_a.value), abs(found_b.value)):
         apart = 0.0
     value = Estimate(apart, min(value.low, apart), max(value.high, apart))

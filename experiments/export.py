@@ -263,7 +263,7 @@ def _curve(summary: convergence.Summary, number: int) -> Table:
     rows = []
     for curve, timed, counted in zip(summary.over_budget, summary.over_seconds, summary.units, strict=True):
         for budget, seconds, value in zip(curve.x, timed.x, curve.y, strict=True):
-            known = value if summary.resampled else _exactly(value.value)
+            known = value if value.known else _exactly(value.value)
             whose = curve.label, None if curve.level else int(budget), counted
             rows.append(Row(summary.config.measure, unit, whose, known, (seconds,)))
     units = sorted(set(filter(None, summary.units)))
@@ -323,7 +323,7 @@ def _tex(table: Table, results: Results) -> str:
         headings.append(_escaped(column.heading))
         columns.append(_names(column) if names else _numbers(column))
         spec += "l" if names else "r"
-        if any(isinstance(cell, Estimate) and _has_interval(cell) for cell in cells):
+        if any(isinstance(cell, Estimate) and cell.known for cell in cells):
             headings.append(r"95\,\% interval")
             columns.append(_numbers(column, interval=True))
             spec += "r"
@@ -351,7 +351,7 @@ def _numbers(column: Column, *, interval: bool = False) -> list[str]:
     typeset = []
     for cell in column.cells:
         value = _number(cell)
-        if not math.isfinite(value) or (interval and not (isinstance(cell, Estimate) and _has_interval(cell))):
+        if not math.isfinite(value) or (interval and not (isinstance(cell, Estimate) and cell.known)):
             typeset.append("--")
             continue
         power = int(f"{value:.{decimals}e}".partition("e")[2]) if powers and value else 0
@@ -377,12 +377,8 @@ def _fixed(value: float, decimals: int) -> str:
 def _decimals(column: Column, sizes: Sequence[float]) -> int:
     """Decimals that all numbers of a column get: as many as the usual interval gives a meaning to; of a column that
     goes through orders of magnitude, as many as its smallest number needs."""
-    halves = [(cell.high - cell.low) / 2 for cell in column.cells if isinstance(cell, Estimate) and _has_interval(cell)]
+    halves = [(cell.high - cell.low) / 2 for cell in column.cells if isinstance(cell, Estimate) and cell.known]
     if halves and not column.orders:
         return max(0, OF_INTERVAL - 1 - math.floor(math.log10(statistics.median(halves))))
     wanted = (min if column.orders else max)(sizes, default=1.0)
     return max(0, SIGNIFICANT - 1 - column.orders - math.floor(math.log10(wanted)))
-
-
-def _has_interval(estimate: Estimate) -> bool:
-    return math.isfinite(estimate.low) and math.isfinite(estimate.high) and estimate.low < estimate.high

@@ -67,6 +67,18 @@ class Game:
             return f"win 1, loss {self.rules.min_utility():.3g}"
         return self.spec.unit(self.rules)[1]
 
+    @property
+    def n_players(self) -> int:
+        """How many play."""
+        return int(self.openspiel().num_players()) if self.rules is None else self.rules.num_players()
+
+    @property
+    def zero_sum(self) -> bool:
+        """Whether utilities are declared to add up to 0."""
+        if self.rules is not None:
+            return self.rules.zero_sum
+        return bool(self.openspiel().get_type().utility == pyspiel.GameType.Utility.ZERO_SUM)
+
     def openspiel(self) -> pyspiel.Game:
         """The game as a `pyspiel.Game`.
 
@@ -85,6 +97,11 @@ def only_wins(rules: Rules) -> bool:
     """Whether utilities say who has won and no more: w winners among n get (n/w - 1)/(n - 1), the others -1/(n - 1)."""
     n = rules.num_players()
     return n > 1 and rules.zero_sum and rules.max_utility() == 1 and math.isclose(rules.min_utility(), -1 / (n - 1))
+
+
+def utility_range(rules: Rules) -> tuple[float, float]:
+    """Utilities of a game, that of a game cut short (0) among them."""
+    return min(0.0, rules.min_utility()), max(0.0, rules.max_utility())
 
 
 def split(text: str) -> tuple[str, dict[str, str]]:

@@ -208,6 +208,8 @@ def curves(found: Sequence[Curve], x_label: str, y_label: str) -> Plot:
             if curve.level:
                 for y in curve.y:
                     axes.axhline(max(y.value, floor), color=colour, linewidth=1.4, linestyle=":", label=label)
+                    if y.known:
+                        axes.axhspan(max(y.low, floor), max(y.high, floor), color=colour, alpha=0.08, linewidth=0)
                 continue
             kept = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if x > 0]
             xs = [x for x, _ in kept]
@@ -226,11 +228,16 @@ def curves(found: Sequence[Curve], x_label: str, y_label: str) -> Plot:
                     color=colour,
                     markerfacecolor=face,
                 )
-            if all(math.isfinite(y.low) for _, y in kept) and any(y.low < y.high for _, y in kept):
-                lows, highs = (
-                    [max(end, floor) for end in ends] for ends in zip(*((y.low, y.high) for _, y in kept), strict=True)
-                )
-                axes.fill_between(xs, lows, highs, color=colour, alpha=0.14, linewidth=0)
+            known = [y.known for _, y in kept]
+            lows, highs = (
+                [max(end, floor) for end in ends] for ends in ([y.low for _, y in kept], [y.high for _, y in kept])
+            )
+            if any(known):
+                # What is known of zeros reaches far up, and no line goes through it: it has a bar, but no band.
+                banded = [here and y.value > 0 for here, (_, y) in zip(known, kept, strict=True)]
+                axes.fill_between(xs, lows, highs, where=banded, color=colour, alpha=0.14, linewidth=0)
+                bars = [(x, low, high) for x, low, high, here in zip(xs, lows, highs, known, strict=True) if here]
+                axes.vlines(*zip(*bars, strict=True), color=colour, linewidth=1.0, alpha=0.55)
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel(x_label)

@@ -37,6 +37,11 @@ class Estimate:
     low: float
     high: float
 
+    @property
+    def known(self) -> bool:
+        """Whether there is an interval: not where nothing is known of the spread, nor where nothing spreads."""
+        return math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high
+
 
 def win_shares(utilities: Sequence[float]) -> list[float]:
     """What each seat won: 1 for the only best utility, 1/w each where w share it; alone, 1 for a
@@ -145,6 +150,34 @@ def clustered_mean(clusters: Sequence[ArrayLike], *key: str | int) -> Estimate:
         means[i : i + step] = sums[chosen].sum(axis=1) / sizes[chosen].sum(axis=1)
     low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(mean, min(float(low), mean), max(float(high), mean))
+
+
+def rare(count: int) -> float:
+    """The largest share of cases of which `count` independent ones may all be without, at 95 % confidence: that whose
+    chance to miss so often is 5 % (the limit of Clopper and Pearson, 1934; some 3 / count, the rule of three of Hanley
+    and Lippman-Hand, *If nothing goes wrong, is everything all right?*, JAMA 249, 1983).
+
+    >>> round(rare(20), 4)
+    0.1391
+    """
+    return float(1 - (1 - CONFIDENCE) ** (1 / count))
+
+
+def clustered_distance(clusters: Sequence[ArrayLike], most: float, *key: str | int) -> Estimate:
+    """The mean of values that are never below 0, of which only whole clusters are independent.
+
+    As `clustered_mean`, but with an interval that does not go below 0, and that does not close where all values
+    are 0: then at most the share `rare` of clusters has another value, at 95 % confidence, which may be `most`.
+
+    Args:
+        clusters: one array of values for each cluster.
+        most: a value can be; inf where that is not known, and then nothing is said of zeros.
+        key: as for `clustered_mean`.
+    """
+    found = clustered_mean(clusters, *key)
+    if len(clusters) > 1 and not any(np.any(cluster) for cluster in clusters):
+        return Estimate(0.0, 0.0, most * rare(len(clusters))) if math.isfinite(most) else found
+    return Estimate(found.value, max(0.0, found.low), found.high) if math.isfinite(found.low) else found
 
 
 def student_mean(clusters: Sequence[ArrayLike]) -> Estimate:

@@ -18,9 +18,10 @@ from rich.text import Text
 
 import games
 from engine_ext.errors import ResultsError
-from experiments import analysis, config, convergence, export, files, gametext, integrity, manifest
+from experiments import analysis, config, convergence, export, files, gametext, integrity, manifest, ratings
 from experiments.analysis import ArenaSummary
 from experiments.config import ExperimentConfig
+from experiments.differences import Sample, compare, holm
 from experiments.plots import Plot
 from experiments.ratings import Estimate
 from experiments.store import Store
@@ -127,6 +128,7 @@ def render(results: Results) -> str:
     environment.filters["estimate"] = _typeset(estimate_text)
     environment.filters["percent"] = _typeset(percent_text)
     environment.filters["elo"] = _typeset(elo_text)
+    environment.filters["cell"] = convergence.cell_lines
     environment.filters["ms"] = _typeset(ms_text)
     page = environment.get_template("report.html")
     identity = results.manifest["identity"]
@@ -261,10 +263,7 @@ def curve_findings(summary: convergence.Summary) -> list[str]:
     place = f"{summary.config.title or heading(summary.config.game)}: at {last:,.0f} {summary.unit}"
     verb = "is nearest"
     # A value without a spread is exact, or of one seed.
-    if any(
-        nearest.high >= each.low and max(nearest.high - nearest.low, each.high - each.low) > 0
-        for each in others.values()
-    ):
+    if not _beyond_chance(summary, first[0], nearest, others, int(last)):
         verb = "is first, not clearly separated from the next"
     if len(first) == 1:
         return [f"{place} {first[0]} {verb}, with {nearest.value:.3g} ({listed})."]
@@ -272,6 +271,20 @@ def curve_findings(summary: convergence.Summary) -> list[str]:
     if not others:
         return [f"{place} {level} are level, with {nearest.value:.3g}."]
     return [f"{place} {level} are level and {verb.removeprefix('is ')}, with {nearest.value:.3g} ({listed})."]
+
+
+def _beyond_chance(
+    summary: convergence.Summary, nearest: str, value: Estimate, others: dict[str, Estimate], budget: int
+) -> bool:
+    """Whether a solver is nearer to the exact answer than all others: at positions that they share by the differences
+    there, with Holm's correction for the number of others; else where no interval meets its own."""
+    if all((label, budget) in summary.samples for label in (nearest, *others)):
+        of = {label: Sample(summary.samples[label, budget]) for label in (nearest, *others)}
+        found = holm([compare(of[nearest], of[label], paired=True).p for label in others])
+        return all(p < 1 - ratings.CONFIDENCE for p in found)  # nan, of a single position, is not
+    return not any(
+        value.high >= each.low and max(value.high - value.low, each.high - each.low) > 0 for each in others.values()
+    )
 
 
 def _probability(value: float) -> str:

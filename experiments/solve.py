@@ -360,6 +360,14 @@ _NO_DISTANCE = (
 )
 
 
+def no_distance(n_players: int, zero_sum: bool) -> str:
+    """What exploitability does not say of a game with so many players; empty where it is a distance to what there is
+    to be had (a single player's is that to the best that can be earned)."""
+    if n_players > 2:
+        return _NO_DISTANCE.format(what="more than two players")
+    return _NO_DISTANCE.format(what="a general sum") if n_players == 2 and not zero_sum else ""
+
+
 def _solve_offline(
     game: Game,
     spec: Spec,
@@ -406,11 +414,7 @@ def _solve_offline(
     chances = policy.infoset_probabilities(int(source.arrays["infoset"][0])) if at_start else {}
     action = _likeliest(chances)
     value, exploitability = _values(expected_values(policy)), _exploitability(solver)
-    what = ""  # a single player's is the distance to the best that can be earned
-    if source.n_players > 2:
-        what = "more than two players"
-    elif source.n_players == 2 and not source.zero_sum:
-        what = "a general sum"
+    note = no_distance(source.n_players, source.zero_sum)
     return Solution(
         **common,
         action=action,
@@ -422,7 +426,7 @@ def _solve_offline(
         extract_seconds=source.seconds,
         evaluation_seconds=time.perf_counter() - done,
         exploitability=exploitability,
-        note=_NO_DISTANCE.format(what=what) if what and exploitability is not None else None,
+        note=note if note and exploitability is not None else None,
     )
 
 

@@ -187,7 +187,8 @@ def curve_rows(a: Run, b: Run) -> Iterator[Row]:
         _, measure, solver, unit, budget = place
         paired = a.seed == b.seed and one.text == other.text
         key = "curve", measure, solver, budget
-        found = compare(Sample(one.values, least=0.0, key=key), Sample(other.values, least=0.0, key=key), paired=paired)
+        most = convergence.most_of(measure, one.text)
+        found = compare(Sample(one.values, most=most, key=key), Sample(other.values, most=most, key=key), paired=paired)
         jobs = [cluster for cluster in one.values if cluster in other.values] if paired else []
         same = sum(one.values[cluster] == other.values[cluster] for cluster in jobs)
         counts = gametext.load(one.text).utility_unit

@@ -133,9 +133,20 @@ def test_pairs_are_those_that_both_have():
 
 
 def test_distances_do_not_go_below_zero():
-    found = compare(sample([0.0, 0.0, 0.03], least=0.0), sample([0.0, 0.0, 0.01], least=0.0), paired=False)
+    found = compare(sample([0.0, 0.0, 0.03], most=2.0), sample([0.0, 0.0, 0.01], most=2.0), paired=False)
     assert found.a.low == found.b.low == 0
     assert found.value.low < 0 < found.value.high
+
+
+def test_distances_that_are_all_zero_are_not_taken_for_certain():
+    """None of 20 and utilities of a range of 2: at most 2 (1 - 0.05**(1/20)). Zou and Donner's interval of the
+    difference from a side with mean 0.1 and Student's half h: from 0.1 - sqrt(h^2 + 0.278^2) to 0.1 + h."""
+    other = [0.05, 0.15] * 10
+    found = compare(sample([0.0] * 20, most=2.0), sample(other, most=2.0), paired=False)
+    assert found.a.high == pytest.approx(0.2782, abs=5e-5)
+    half = stats.t.ppf(0.975, 19) * stats.sem(other)
+    assert found.value.low == pytest.approx(0.1 - math.hypot(half, found.a.high))
+    assert found.value.high == pytest.approx(0.1 + half)
 
 
 # ---- how often they hold -------------------------------------------------------------------------

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+
 import pyspiel
 import pytest
+from rich.console import Console
+from scipy import stats
 
 import games
 from engine_ext.errors import ConfigError
@@ -320,3 +324,84 @@ def test_a_curve_says_what_its_intervals_are_over(changes, says, fewer, tmp_path
     assert summary is not None
     assert summary.resampled == (says if says is not None else f"{summary.positions} positions")
     assert (0 < summary.positions < 1000) if fewer else summary.positions == 0
+
+
+def summarised(part, values: dict[str, list[list[float]]], folder) -> convergence.Summary:
+    """A part of one budget with these values by solver, of each repeat."""
+    rows = Rows()
+    labels = [line.label for line in convergence.lines_of(part)]
+    for point in convergence.points(part, 1):
+        for number, value in enumerate(values[labels[point.solver]][point.repeat]):
+            name = convergence.regret_name(number) if part.measure == "regret" else "exploitability"
+            rows.measures.append((point.key, name, value))
+        rows.timings.append((point.key, -1, 1, 0.5))
+    with Store.create(folder / "results.sqlite", "x") as store:
+        store.begin_run(1, "processes")
+        store.add(rows)
+        found = convergence.summarise(part, 1, store)
+    assert found is not None
+    return found
+
+
+def printed(summary: convergence.Summary, width: int = 80) -> str:
+    console = Console(width=width, file=io.StringIO())
+    convergence.print_table(summary, console)
+    return console.file.getvalue()
+
+
+def test_tables_show_intervals_and_what_zeros_say(tmp_path):
+    """Student's interval of two seeds: 0.5 and 0.7 have 0.6 -+ 12.706 * 0.1, cut at 0."""
+    part = config(solvers=["mccfr_os", "cfr"], budgets=[10], repeats=2)
+    seeds = summarised(part, {"mccfr_os": [[0.5], [0.7]], "cfr": [[0.1], [0.1]]}, tmp_path)
+    assert [convergence.cell_lines(row["cells"][0]) for row in seeds.table] == [["0.6", "[0, 1.87]"], ["0.1"]]
+    text = printed(seeds)
+    assert "[0, 1.87]" in text
+    assert "95 % intervals over 2 seeds" in text
+
+
+def test_a_regret_of_0_is_shown_with_the_share_of_positions_that_may_have_one(tmp_path):
+    part = config(game="quandary_pig(goal=10)", measure="regret", solvers=["mcts"], budgets=[10], positions=20)
+    found = summarised(part, {"mcts": [[0.0] * 20]}, tmp_path)
+    (value,) = found.over_budget[0].y
+    assert value.high == pytest.approx(2 * (1 - 0.05 ** (1 / 20)))
+    text = " ".join(printed(found, 200).split())
+    assert "[0, 0.278]" in text
+    assert "none of 20 positions had a value above 0, so at most 13.9 % of all have one" in text
+
+
+def test_who_is_nearest_goes_by_differences_at_the_same_positions(tmp_path):
+    """All regrets of the one are 0, most of the other are not: scipy's paired test separates them, though the interval
+    of zeros reaches far up."""
+    part = config(
+        game="quandary_pig(goal=10)", measure="regret", solvers=["mcts", "mcts(c=2)"], budgets=[10], positions=20
+    )
+    other = [0.0, 0.02, 0.05, 0.1] * 5
+    found = summarised(part, {"mcts": [[0.0] * 20], "mcts(c=2)": [other]}, tmp_path)
+    assert stats.ttest_1samp(other, 0).pvalue < 0.05
+    assert "mcts is nearest" in report.curve_findings(found)[0]
+
+
+def test_many_budgets_are_printed_below_each_other(tmp_path):
+    budgets = [10**k for k in range(8)]
+    part = config(solvers=["mccfr_os"], budgets=budgets, repeats=2)
+    text = printed(summarised(part, {"mccfr_os": [[0.123456], [0.234567]]}, tmp_path))
+    assert all(f" {budget:,}" in text for budget in budgets)
+    assert text.count("[0, 0.885]") == len(budgets)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("game", "says"),
+    [
+        ("kuhn_poker(players=3)", "With more than two players"),
+        ("sheriff", "With a general sum"),
+        ("kuhn_poker", ""),
+        ("quandary_kuhn", ""),
+    ],
+)
+def test_where_nashconv_is_no_distance_to_a_minimax_value_it_is_said(game, says, tmp_path):
+    part = config(game=game, solvers=["cfr"], budgets=[10])
+    found = summarised(part, {"cfr": [[0.1]]}, tmp_path)
+    text = " ".join(printed(found, 300).split())
+    assert found.caveat.startswith(says)
+    assert bool(found.caveat) == bool(says) == ("no distance to a minimax value" in text)

@@ -83,6 +83,35 @@ def test_a_mean_of_few_values_has_students_interval(n):
     assert (found.low, found.high) == (pytest.approx(own.low), pytest.approx(own.high))
 
 
+@pytest.mark.parametrize("count", [2, 5, 20, 300])
+def test_what_none_of_n_cases_has_is_rare_as_clopper_and_pearson_say(count):
+    """scipy's exact one-sided limit of 0 of n, which is near 3 / n for many."""
+    own = stats.binomtest(0, count, alternative="less").proportion_ci(0.95, method="exact")
+    assert ratings.rare(count) == pytest.approx(own.high)
+    if count == 300:
+        assert ratings.rare(count) == pytest.approx(3 / count, rel=0.01)
+
+
+def test_distances_that_are_all_zero_have_an_upper_end():
+    """20 positions, utilities from -1 to 1: 2 (1 - 0.05**(1/20)) = 0.278, for any number of seeds at each."""
+    for cluster in ([0.0], [0.0, 0.0, 0.0]):
+        found = ratings.clustered_distance([cluster] * 20, 2.0, "test")
+        assert (found.value, found.low) == (0, 0)
+        assert found.high == pytest.approx(0.2782, abs=5e-5)
+    one = ratings.clustered_distance([[0.0]], 2.0, "test")
+    assert (one.low, one.high) == (-math.inf, math.inf)
+    some = ratings.clustered_distance([[0.0], [0.0], [0.3]], 2.0, "test")  # Student's interval, cut at 0
+    assert (some.low, some.high) == (0, pytest.approx(0.1 + stats.t.ppf(0.975, 2) * 0.1))
+
+
+def test_the_upper_end_of_zeros_covers_the_mean_that_is_hardest_to_see():
+    """One position in eight costs everything: none of 20 shows it with 0.875**20 = 7 %. At a share of 13 %, where that
+    happens in 6 %, the end must still be above the mean; just above `rare`, in 5 %, it need not."""
+    found = ratings.clustered_distance([[0.0]] * 20, 2.0, "test")
+    assert 0.13 * 2 < found.high < 0.14 * 2
+    assert 0.86**20 < 0.05 < 0.87**20
+
+
 def deals_of(rng, count: int, games: int, chance: float, likeness: float) -> np.ndarray:
     """Won games [deals, games], alike within a deal where likeness is above 0, opposite in turns where it is below."""
     common = rng.normal(size=(count, 1)) * math.sqrt(abs(likeness))
