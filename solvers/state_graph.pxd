@@ -30,6 +30,7 @@ cdef class StateGraph:
 
     cdef int64_t bytes_used(self) noexcept nogil
     cdef double most_states(self) noexcept nogil
+    cdef int64_t state_bytes(self) noexcept nogil
     cdef bint list_from(self, Position position, Pace pace) except -1
     cdef int list_steps(self, int64_t *at, int64_t count) noexcept nogil
     cdef bint make_room(self, int64_t number) noexcept nogil

@@ -20,6 +20,9 @@ from solvers.stopping cimport look_up
 
 from engine_ext.errors import TooLargeError
 
+cdef enum:
+    STEP_BYTES = 24     # `target`, `action`, `prob`, and one of them once more when it is put in order
+
 
 @cython.final
 cdef class StateGraph:
@@ -62,12 +65,17 @@ cdef class StateGraph:
     # ---- listing ---------------------------------------------------------------------------
 
     cdef int64_t bytes_used(self) noexcept nogil:
-        """Memory for what is listed so far, with everything that solving adds."""
-        return self.table.n_states * (self.table.size + 8 + 8 + 8 + 1 + 8 * self.n_values + 24) + self.n_steps * 16
+        """Memory for what is listed so far, with the most that ordering it and two bounds a value add."""
+        cdef int64_t state = self.state_bytes()
+        return self.table.n_states * state + 4 * <int64_t>(self.table.slot_mask + 1) + self.n_steps * STEP_BYTES
 
     cdef double most_states(self) noexcept nogil:
         """How many states fit, if each had one step."""
-        return <double>self.max_bytes / (self.table.size + 49 + 8 * self.n_values + 16)
+        return <double>self.max_bytes / (self.state_bytes() + 8 + STEP_BYTES)
+
+    cdef int64_t state_bytes(self) noexcept nogil:
+        """A state with its key; `first` twice, `turn`, `order`, `place`, `component`; its value and the bounds."""
+        return self.table.size + 8 + 2 * 8 + 1 + 3 * 4 + 3 * 8 * self.n_values
 
     cdef bint list_from(self, Position position, Pace pace) except -1:
         """List all states from a position on, which gets number 0, and their steps; False where a limit came first.
@@ -211,10 +219,9 @@ cdef class StateGraph:
         cdef int64_t n = self.table.n_states, at
         cdef int32_t i, state
         cdef int64_t *first = <int64_t *>malloc((n + 1) * sizeof(int64_t))
-        cdef int64_t *step_of = <int64_t *>malloc(max(n, self.n_steps) * sizeof(int64_t))
         self.place = <int32_t *>realloc(self.place, n * sizeof(int32_t))
         try:
-            if first == NULL or step_of == NULL or self.place == NULL:
+            if first == NULL or self.place == NULL:
                 raise MemoryError
             with nogil:
                 first[0] = 0
@@ -222,36 +229,43 @@ cdef class StateGraph:
                     state = self.order[i]
                     self.place[state] = i
                     first[i + 1] = first[i] + self.first[state + 1] - self.first[state]
-                    for at in range(first[i], first[i + 1]):
-                        step_of[at] = self.first[state] + at - first[i]
                 for at in range(self.n_steps):
                     self.target[at] = self.place[self.target[at]]
-            self.target = <int32_t *>permuted(self.target, step_of, self.n_steps, sizeof(int32_t))
-            self.action = <int32_t *>permuted(self.action, step_of, self.n_steps, sizeof(int32_t))
-            self.prob = <double *>permuted(self.prob, step_of, self.n_steps, sizeof(double))
-            for i in range(n):
-                step_of[i] = self.order[i]
-            self.turn = <signed char *>permuted(self.turn, step_of, n, 1)
-            self.values = <double *>permuted(self.values, step_of, n, self.n_values * sizeof(double))
+            self.target = <int32_t *>ordered(self.target, self.order, n, self.first, sizeof(int32_t))
+            self.action = <int32_t *>ordered(self.action, self.order, n, self.first, sizeof(int32_t))
+            self.prob = <double *>ordered(self.prob, self.order, n, self.first, sizeof(double))
+            self.turn = <signed char *>ordered(self.turn, self.order, n, NULL, 1)
+            self.values = <double *>ordered(self.values, self.order, n, NULL, self.n_values * sizeof(double))
             self.first, first = first, self.first
         finally:
             free(first)
-            free(step_of)
         return 0
 
 
-cdef void *permuted(void *array, const int64_t *source, int64_t count, size_t size) except NULL:
-    """The array whose item i is item source[i] of the old one, which is freed."""
-    cdef unsigned char *fresh = <unsigned char *>malloc(max(<size_t>1, count * size))
+cdef void *ordered(void *array, const int32_t *order, int64_t n, const int64_t *first, size_t size) except NULL:
+    """The items of an array in an order of states; the old array is freed.
+
+    Args:
+        order: state numbers.
+        n: how many.
+        first: [n + 1] where each state's items begin; NULL: a state has one.
+        size: of an item, bytes.
+    """
+    cdef size_t length = (n if first == NULL else first[n]) * size, at
+    cdef unsigned char *fresh = <unsigned char *>malloc(max(<size_t>1, length))
+    cdef unsigned char *to = fresh
     cdef int64_t i, begin = 0, end
     if fresh == NULL:
         raise MemoryError
     try:
-        while begin < count:
-            end = min(count, begin + 16 * CHUNK)
+        while begin < n:
+            end = min(n, begin + 4 * CHUNK)
             with nogil:
                 for i in range(begin, end):
-                    memcpy(fresh + i * size, <unsigned char *>array + source[i] * size, size)
+                    at = (order[i] if first == NULL else first[order[i]]) * size
+                    length = size if first == NULL else first[order[i] + 1] * size - at
+                    memcpy(to, <unsigned char *>array + at, length)
+                    to += length
             begin = end
             look_up()
     except BaseException:

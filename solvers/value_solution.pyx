@@ -243,6 +243,11 @@ cdef class Solution:
         """How many states fit into the memory allowed, if each had one step."""
         return self.graph.most_states()
 
+    @property
+    def bytes_used(self):
+        """Memory that the states found and their steps take at most."""
+        return self.graph.bytes_used()
+
     def number_of(self, Position position not None):
         """The state's place, -1 where it was not reached or places are not known yet."""
         return self.graph.place_of(position)

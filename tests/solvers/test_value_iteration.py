@@ -1,5 +1,9 @@
 """Value iteration against known values, a plain reference and the other exact solver."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -104,6 +108,33 @@ def test_what_is_refused():
     start = games.spec("pig").make_rules().initial_position()
     with pytest.raises(TooLargeError, match="max_mb"):
         ValueIterationSearcher(max_mb=2).search(start)
+
+
+PEAK = """
+from pathlib import Path
+import games
+from solvers.value_solution import Solution
+
+def peak():
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) << 10
+
+start = games.spec("pig").make_rules({"goal": 50}).initial_position()
+solution = Solution(start, 1 << 30)
+before = peak()
+solution.run(start, 1e-10)
+print(solution.bytes_used, peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
+def test_the_memory_that_max_mb_bounds_is_all_there_is():
+    """At its peak, as the system sees it, a run takes what it counts, beside a few MB of arrays that grow."""
+    told = subprocess.run(
+        [sys.executable, "-c", PEAK], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
+    ).stdout
+    counted, peak = map(int, told.split())
+    assert counted / 2 < peak < counted + (4 << 20)
 
 
 def test_a_new_start_is_solved_anew():
