@@ -120,15 +120,15 @@ def _print_json(content: dict[str, Any]) -> None:
 
 
 def _console() -> Console:
-    """Where results are printed; into a file or a pipe, tables are as wide as they need to be."""
-    from experiments.terminal import Terminal
+    """Where results are printed; into a file or a pipe 120 columns, or as many as COLUMNS says."""
+    from experiments.terminal import Terminal, width
 
     class Printer(Terminal):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
     # Titles and names are what somebody wrote: brackets and colons in them are no markup.
-    return Printer(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 120)
+    return Printer(highlight=False, markup=False, emoji=False, width=width(120))
 
 
 @contextlib.contextmanager

@@ -10,6 +10,16 @@ import sys
 from rich.console import Console, ConsoleDimensions
 
 
+def width(elsewhere: int) -> int | None:
+    """The width for a console on the standard output; None lets the console ask its terminal, or COLUMNS.
+
+    Args:
+        elsewhere: columns for output that goes elsewhere, where COLUMNS does not say how many.
+    """
+    told = os.environ.get("COLUMNS", "")
+    return None if sys.stdout.isatty() or (told.isascii() and told.isdecimal() and int(told)) else elsewhere
+
+
 class Terminal(Console):
     """A console that minds the width of dumb terminals, too: rich takes each of them for 80 columns."""
 

@@ -22,14 +22,16 @@ from engine_ext.errors import ParameterError, QuandaryError
 from experiments import gametext, ladder, signals
 from experiments.play import odds, saving
 from experiments.play.session import Choice, Option, Session
-from experiments.terminal import Terminal
+from experiments.terminal import Terminal, width
 from games.words import NOBODY, Line
 
 NARROWED = 20  # choices that are listed where a line fits several
+SHOWN_ODDS = 10  # rows of odds, where not asked for more
+PIPED_COLUMNS = 100
 HELP = """\
 a number, or words of an action   make that move; words of several list those
-hint          the odds of every action, as a bot sees them
-why           how the bot saw its last decision
+hint          the odds of the ten best actions, as a bot sees them; hint all: of every one; hint 15: of so many
+why           how the bot saw its last decision (why all, why 15: as with hint)
 about NAME    what a card, a piece, a field or a term of the game is; about alone lists the names
 aim           how the game is played and won
 undo          take your last move back; the same dice come again
@@ -72,7 +74,7 @@ def play(
     else:
         dice = secrets.randbits(31) if seed is None else seed
         session = Session(game, seat or 0, bots or [ladder.NAME], dice, seconds=seconds)
-    screen = Screen(session, Terminal(highlight=False, width=None if sys.stdout.isatty() else 100))
+    screen = Screen(session, Terminal(highlight=False, width=width(PIPED_COLUMNS)))
     with contextlib.suppress(KeyboardInterrupt, EOFError):
         screen.run()
     screen.say_goodbye()
@@ -360,7 +362,10 @@ class Screen:
     def _help(self, _: str) -> None:
         self.console.print(HELP, markup=False)
 
-    def _hint(self, _: str) -> None:
+    def _hint(self, rest: str) -> None:
+        most = self._most(rest)
+        if most is None:
+            return
         try:
             with self._thinking():
                 name, options = self.session.hint()
@@ -369,9 +374,23 @@ class Screen:
             self._say("Stopped.")
             return
         numbers = {choice.action: number for number, choice in enumerate(self.session.choices(), 1)}
-        self.console.print(hint_table(self.session, f"what {name} sees", options, numbers))
+        self.console.print(hint_table(self.session, f"what {name} sees", options, numbers, most=most, command="hint"))
 
-    def _why(self, _: str) -> None:
+    def _most(self, rest: str) -> int | None:
+        """How many rows of odds are asked for: `all`, a number, or the usual ones; None, with a word, where unclear."""
+        if not rest:
+            return SHOWN_ODDS
+        if rest.lower() == "all":
+            return sys.maxsize
+        if rest.isascii() and rest.isdecimal() and int(rest[:9]) > 0:
+            return int(rest[:9])
+        self._say(f"{rest[:60]!r} is no number of answers: hint, hint 15, or hint all.")
+        return None
+
+    def _why(self, rest: str) -> None:
+        most = self._most(rest)
+        if most is None:
+            return
         thought = self.session.thought
         if thought is None:
             if not self.session.rival_decisions:
@@ -386,7 +405,7 @@ class Screen:
             self.console.print(reason, style="yellow", markup=False)
             return
         title = f"how seat {thought.seat}, {thought.name}, saw its last choice"
-        self.console.print(hint_table(self.session, title, thought.options))
+        self.console.print(hint_table(self.session, title, thought.options, most=most, command="why"))
 
     def _about(self, rest: str) -> None:
         session = self.session
@@ -478,12 +497,20 @@ class Screen:
 
 
 def hint_table(
-    session: Session, title: str, options: list[Option], numbers: Mapping[int, int] | None = None, most: int = 10
+    session: Session,
+    title: str,
+    options: list[Option],
+    numbers: Mapping[int, int] | None = None,
+    *,
+    most: int = SHOWN_ODDS,
+    command: str = "hint",
 ) -> RenderableType:
     """The odds as a table under its title, best first.
 
     Args:
         numbers: of the actions in the menu, where they stand in one.
+        most: rows that are shown.
+        command: what shows all of them with the word `all`.
     """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
@@ -502,7 +529,7 @@ def hint_table(
             *([f"{100 * option.share:.0f} %"] if mixed else []),
             style="bold" if option.best else None,
         )
-    notes = [f"and {len(options) - most} more that it likes less"] if len(options) > most else []
+    notes = [f"and {len(options) - most} more that it likes less: {command} all"] if len(options) > most else []
     notes += odds.notes(shown)
     below = [Text("; ".join(notes), style="dim")] if notes else []
     return Group(Text(title, style="italic"), table, *below)

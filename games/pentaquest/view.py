@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine_ext.position import Position, Rules
+from games.narrow import WordTable
 from games.pentaquest.cards import SYMBOLS, Card, Requirement
 from games.pentaquest.rules import PentaquestRules
 from games.words import count, join, who
@@ -147,7 +148,7 @@ def _dice(state: dict) -> Text:
     return text
 
 
-def _armies(state: dict, seat: int) -> Table:
+def _armies(state: dict, seat: int) -> WordTable:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("army")
     for symbol in SYMBOLS:
@@ -159,7 +160,7 @@ def _armies(state: dict, seat: int) -> Table:
         name = who(player, seat)
         style = "bold" if player == seat else ""
         table.add_row(name, *counts, str(sum(army.values())), str(state["discards"][player]), style=style)
-    return table
+    return WordTable(table)
 
 
 def _provenance(rules: PentaquestRules) -> str:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine_ext.position import Position, Rules
+from games.narrow import WordTable
 from games.quarriors.cards import CardSet
 from games.quarriors.rules import QuarriorsRules
 from games.quarriors.texts import card_text, face_text
@@ -32,7 +33,7 @@ def sections(position: Position, seat: int) -> dict[str, RenderableType]:
         seat: whose eyes; its own row is marked.
 
     Returns:
-        rich renderables, readable at 100 columns.
+        rich renderables, readable at 60 columns.
     """
     rules = cast(QuarriorsRules, position.rules)
     state = position.to_dict()
@@ -73,7 +74,7 @@ def _headline(position: Position, state: dict[str, Any], seat: int) -> str:
     return ", ".join(parts)
 
 
-def _wilds(sets: CardSet, state: dict[str, Any]) -> Table:
+def _wilds(sets: CardSet, state: dict[str, Any]) -> WordTable:
     """Every card of the Wilds with cost, Glory, dice left and text."""
     kinds = [(sets.dice[sets.cards[each["card"]].die].kind, each["dice"]) for each in state["wilds"]]
     empty = kinds.count(("creature", 0))
@@ -92,17 +93,17 @@ def _wilds(sets: CardSet, state: dict[str, Any]) -> Table:
             Text(str(entry["dice"]), style="" if entry["dice"] else "red"),
             Text(card_text(card)),
         )
-    return table
+    return WordTable(table)
 
 
-def _players(sets: CardSet, state: dict[str, Any], seat: int) -> Table:
+def _players(sets: CardSet, state: dict[str, Any], seat: int) -> WordTable:
     """Each player's zones; the seat that looks on is marked with an arrow."""
     table = Table(title="Players", title_justify="left", pad_edge=False, box=None, header_style="dim", show_lines=True)
     for name in ("", "glory", "ready", "pool", "bag", "used"):
-        table.add_column(name, overflow="fold")  # a narrow terminal breaks names, and hides none
+        table.add_column(name)
     spent = any(player["spent"] for player in state["players"])
     if spent:
-        table.add_column("spent", overflow="fold")
+        table.add_column("spent")
     # Dice go by the name of their card, which says more than that of their class.
     names = {sets.cards[entry["card"]].die: entry["card"] for entry in state["wilds"]}
     for number, player in enumerate(state["players"]):
@@ -121,7 +122,7 @@ def _players(sets: CardSet, state: dict[str, Any], seat: int) -> Table:
             ),
         ]
         table.add_row(*map(Text, row))  # names are text, not markup
-    return table
+    return WordTable(table)
 
 
 def _lines(texts: Any) -> str:

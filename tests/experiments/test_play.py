@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -370,3 +371,34 @@ def test_a_dumb_terminal_is_as_wide_as_it_says(columns, width):
     shown = on_a_dumb_terminal(*words, width=60, columns=columns, typed=b"quit\n")
     frames = [line for line in shown.splitlines() if line.startswith("╭")]
     assert [len(line) for line in frames] == [width]
+
+
+@pytest.mark.parametrize(("columns", "width"), [("", 100), ("60", 60), ("nonsense", 100), ("0", 100)])
+def test_output_that_goes_elsewhere_is_as_wide_as_columns_says(columns, width, capsys, monkeypatch):
+    """The frame around the table, in a pipe."""
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
+    _, shown, _ = command_line(capsys, "play", "pig", "--bot", "random", "--seed", 5)
+    frames = [line for line in shown.splitlines() if line.startswith("╭")]
+    assert [len(line) for line in frames] == [width]
+
+
+def test_the_odds_of_all_answers_are_shown_when_asked_for():
+    """Pentaquest's first decision: one answer for each way to keep some of five dice, and to give up; far over ten."""
+
+    def rows(line):
+        session = Session(gametext.load("pentaquest"), 0, ["mcts(simulations=200)"], 3)
+        shown, _ = typed(session, line)
+        table = shown[shown.rindex(" sees") :]
+        return len(re.findall(r"^ ?(→|  ) *\d+  ", table, flags=re.MULTILINE)), table, len(session.choices())
+
+    few, table, n = rows("hint")
+    assert few == 10
+    assert f"and {n - 10} more that it likes less: hint all" in table
+    every, table, n = rows("hint all")
+    assert every == n > 15
+    assert "more that it likes less" not in table
+    assert rows("h 15")[0] == 15
+    for wrong in ("hint 0", "hint -3", "hint some"):
+        shown, _ = typed(pig(), wrong)
+        assert "is no number of answers: hint, hint 15, or hint all." in shown

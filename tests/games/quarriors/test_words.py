@@ -326,7 +326,7 @@ def test_the_last_die_of_the_fourth_card_is_told_of_before_and_after() -> None:
     position = begin({**LAST_DIE, "p1": "glory: 7"})
     goblin = next(text for text in SPEC.options(position).values() if text.startswith("capture Scavenging Goblin"))
     assert "(the last die of it: the game ends, 2 Glory when it scores)" in goblin
-    assert "creature cards without dice: 3; 4 end the game" in str(SPEC.sections(position, 0)["wilds"].title)
+    assert "creature cards without dice: 3; 4 end the game" in str(SPEC.sections(position, 0)["wilds"].table.title)
     lines = told(position, "capture Scavenging Goblin")
     assert (-1, "four creature cards are empty, which ends the game: most Glory wins") in lines
     assert lines[-1] == (-1, "the game is over: you have 5 Glory, seat 1 has 7 and seat 2 has 0")
