@@ -45,8 +45,8 @@ bench: build
 
 # Where the time goes, by function, file and line: make hot GAME=quarz, or with SPEC='mcts(simulations=100000)'.
 GAME ?= quarriors
-hot: setup
-	sh .ci/hot '$(GAME)' $(if $(SPEC),'$(SPEC)')
+hot: build
+	@sh .ci/hot '$(GAME)' $(if $(SPEC),'$(SPEC)')
 
 # Long runs: millions of random steps, thousands of games. Hours, not minutes.
 soak: build

@@ -388,9 +388,9 @@ def sign_solvers(
     kept = signature.read(compare) if compare is not None else []
     found = [row for text in game or signature.games_signed() for row in signature.signatures(text)]
     if compare is not None:
-        changed = signature.differences(found, kept)
-        print("\n".join(changed) if changed else f"all {len(found)} signatures are as they were")
-        raise typer.Exit(bool(changed))
+        comparison = signature.compare(found, kept)
+        print("\n".join(comparison.lines()))
+        raise typer.Exit(bool(comparison.changed))
     if as_json:
         print(json.dumps(signature.to_json(found), indent=1))  # a line a field, for a diff to show
     else:

@@ -173,25 +173,46 @@ def read(path: Path) -> list[Signature]:
     return found
 
 
-def differences(found: list[Signature], kept: list[Signature]) -> list[str]:
-    """A line for each row that is not as it was, among the games that were signed.
+@dataclass(frozen=True)
+class Comparison:
+    """What has become of kept signatures.
+
+    Attributes:
+        changed: a line for each row that is not as it was, among the games that the kept ones have.
+        new: games that they do not have yet.
+        compared: rows of games that they have.
+    """
+
+    changed: list[str]
+    new: list[str]
+    compared: int
+
+    def lines(self) -> list[str]:
+        """The comparison for people."""
+        told = self.changed or [f"all {self.compared} signatures are as they were"]
+        return told + [f"{game}: new, there is nothing to compare it with" for game in self.new]
+
+
+def compare(found: list[Signature], kept: list[Signature]) -> Comparison:
+    """Signatures beside those of the same games that were kept; games that were not signed now are left out.
 
     Raises:
-        ResultsError: a game was signed that the kept ones lack.
+        ResultsError: the kept ones have none of the games.
     """
-    signed = {each.game for each in found}
+    recorded = {each.game for each in kept}
+    signed = dict.fromkeys(each.game for each in found)
+    new = [game for game in signed if game not in recorded]
+    if len(new) == len(signed):
+        raise ResultsError(f"there are no signatures of {', '.join(sorted(new))} to compare with")
     before = {(each.game, each.solver): each for each in kept if each.game in signed}
-    missing = signed - {each.game for each in kept}
-    if missing:
-        raise ResultsError(f"there are no signatures of {', '.join(sorted(missing))} to compare with")
-    after = {(each.game, each.solver): each for each in found}
+    after = {(each.game, each.solver): each for each in found if each.game in recorded}
     lines = []
     for key in before.keys() | after.keys():
-        old, new = before.get(key), after.get(key)
-        if old != new:
-            told = [f"{each.digest}, {each.nodes:,} nodes" if each else "none" for each in (old, new)]
+        old, now = before.get(key), after.get(key)
+        if old != now:
+            told = [f"{each.digest}, {each.nodes:,} nodes" if each else "none" for each in (old, now)]
             lines.append(f"{key[0]}: {key[1]}: {told[0]} before, {told[1]} now")
-    return sorted(lines)
+    return Comparison(sorted(lines), new, len(after))
 
 
 def table(found: list[Signature]) -> Table:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from typing import Any
 
 from rich.console import Group
 
-from engine_ext.errors import DataError, ParameterError, QuandaryError, reason
+from engine_ext.errors import DataError, ParameterError, QuandaryError, quoted, reason
 from engine_ext.position import Position, Rules
 from games.terms import Term
 from games.terms import read as read_terms
@@ -329,11 +330,15 @@ def read_scenario(path: Path) -> Scenario:
             raise DataError(f"{path}: {key} must be a {kinds[key].__name__}")
     if "description" not in content:
         raise DataError(f"{path}: the key 'description' is missing")
+    solution = content.get("solution", {})
+    value = solution.get("value", [])
+    if not isinstance(value, list) or not all(type(each) in (int, float) and math.isfinite(each) for each in value):
+        raise DataError(f"{path}: solution.value must be a list of numbers, one for each seat, not {quoted(value)}")
     return Scenario(
         name=path.stem,
         description=content["description"],
         parameters=content.get("parameters", {}),
         start=content.get("start"),
-        solution=content.get("solution", {}),
+        solution=solution,
         path=path,
     )
