@@ -35,6 +35,11 @@ class Face:
         """Whether it shows the creature icon."""
         return self.level > 0
 
+    @property
+    def numbers(self) -> str:
+        """Attack and defence in short: `3/2`; `?/?` where the card says what they are."""
+        return f"{self.attack}/{self.defense}" if self.attack or self.defense else "?/?"
+
 
 @dataclass(frozen=True)
 class Die:
@@ -56,7 +61,8 @@ class Die:
 
 @dataclass(frozen=True)
 class Card:
-    """A power card. `cost` and `glory` in points; `discounted` is the cost itself where there is no discount."""
+    """A power card. `cost` and `glory` in points; `discounted` is the cost itself where there is no discount.
+    `reconstructed` names the keys that are, where the provenance says that some are."""
 
     name: str
     die: str
@@ -67,6 +73,7 @@ class Card:
     effects: tuple[Mapping[str, Any], ...]
     anchored: Mapping[str, Any] | None
     provenance: str
+    reconstructed: tuple[str, ...]
     source: tuple[str, ...]
     note: str
     set: str
@@ -83,7 +90,7 @@ class CardSet:
 
 def large_card(die: Die) -> Card:
     """The card that large Quiddity dice do not have: no cost, no effect, never in the Wilds."""
-    return Card(die.name, die.name, "", 0, 0, 0, (), None, die.provenance, die.source, "", "")
+    return Card(die.name, die.name, "", 0, 0, 0, (), None, die.provenance, (), die.source, "", "")
 
 
 def restrict(sets: CardSet, names: Iterable[str]) -> CardSet:

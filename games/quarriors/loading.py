@@ -32,9 +32,11 @@ _CARD_KEYS = (
     "effects",
     "anchored",
     "provenance",
+    "reconstructed",
     "source",
     "note",
 )
+_PARTS = ("cost", "discounted_cost", "glory", "effects", "anchored")  # of a card, that may be reconstructed
 
 
 def _provenance(where: str, table: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
@@ -125,6 +127,11 @@ def _read_card(where: str, table: object, name_of_set: str) -> Card:
         steps = _tables(f"{where}, anchored: effects", anchored["effects"])
         check_effects(f"{where}, anchored effect", steps, anchored=True)
     provenance, source = _provenance(where, table)
+    parts = table.get("reconstructed", [part for part in _PARTS if part in table])
+    if not isinstance(parts, list) or not set(parts) <= set(_PARTS):
+        raise DataError(f"{where}: reconstructed is {parts!r}, must be a list of {', '.join(_PARTS)}")
+    if "reconstructed" in table and (provenance != "reconstructed" or not parts):
+        raise DataError(f"{where}: reconstructed names parts of a card whose provenance is 'reconstructed'")
     cost = whole(where, "cost", table["cost"], 0, 20)
     return Card(
         name=name,
@@ -136,6 +143,7 @@ def _read_card(where: str, table: object, name_of_set: str) -> Card:
         effects=check_effects(f"{where}, effect", effects),
         anchored=anchored,
         provenance=provenance,
+        reconstructed=tuple(parts) if provenance == "reconstructed" else (),
         source=source,
         note=text_of(where, "note", table.get("note", "")),
         set=name_of_set,

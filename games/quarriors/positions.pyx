@@ -1,8 +1,9 @@
 """Positions of Quarriors as dicts, both ways (games/quarriors/README.md, section 4)."""
 from libc.stdint cimport int32_t, uint8_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from engine_ext.game cimport TERMINAL
+from games.quarriors.attack cimport begin_attack
 from games.quarriors.chance cimport deal, survey
 from games.quarriors.reading cimport *
 from games.quarriors.state cimport *
@@ -155,6 +156,104 @@ cdef dict write_dict(QuarriorsTables rules, const State *s):
     }
 
 
+cdef int32_t first_loss(const Tables *T, const State *s):
+    """What the defender's first loss has added to the attack: by now, or once the total is fixed."""
+    if not s.first_kill:
+        return 0
+    return s.bonus if find_frame(s, P_DEFEND) else firstkill_bonus(T, s, s.defender)
+
+
+cdef list write_forecast(QuarriorsTables rules, const State *s):
+    """For each seat what the active seat's creatures would count against it if they attacked now, and what they would
+    add at its first loss (A34); None for a seat that has nothing to defend with, and where it is not certain: creatures
+    of it fall before the total is fixed, or somebody can still weaken an attacker or copy another creature (W1)."""
+    cdef const Tables *T = rules.data
+    cdef const Player *p
+    cdef State copy
+    cdef int32_t seat, i, j, kind, level
+    cdef bint weakened = False
+    found = [None] * T.n_players
+    if s.node == TERMINAL or s.n_stack == 0 or s.stack[s.n_stack - 1].op != P_MAIN:
+        return found
+    memcpy(&copy, s, sizeof(State) - (MAX_SEATS - T.n_players) * sizeof(Player))
+    begin_attack(T, &copy)
+    for seat in range(T.n_players):
+        p = &copy.player[seat]
+        for j in range(SPELL_SLOTS):
+            for kind in range(2):
+                if seat != s.active and readied(p, j, kind):
+                    weakened |= face_of(T, &copy, spell_die(T, &copy, j, kind)).react_zero != 0
+    for seat in range(T.n_players):
+        p = &copy.player[seat]
+        if seat == s.active or count_unlocked(p) == 0 or copy.n_rec == 0 or weakened:
+            continue
+        deals_quake(T, &copy, seat, &level)
+        for i in range(p.n_ready):
+            if (unlocked(&p.ready[i]) and level_of(T, &copy, &p.ready[i]) <= level) or may_recopy(T, &copy, seat,
+                                                                                                  &p.ready[i]):
+                break
+        else:
+            found[seat] = (attack_total(T, &copy, seat), firstkill_bonus(T, &copy, seat))
+    return found
+
+
+cdef object write_use(QuarriorsTables rules, const State *s, int32_t option):
+    """What `QuarriorsRules.use_of` tells."""
+    cdef const Use *use
+    cdef int32_t family = option >> SHIFT
+    if not A_USE0 <= family <= A_USE2:
+        return None
+    use = &face_of(rules.data, s, option & 0xFFFF).uses[family - A_USE0]
+    return {"spent": bool(use.spend), "quiddity": use.quid, "flavour": data.FLAVOURS[use.flavour], "draw": use.draw,
+            "itself": bool(use.itself), "others": use.others, "captures": use.captures}
+
+
+cdef object write_targets(QuarriorsTables rules, const State *s, int32_t option):
+    """What `QuarriorsRules.targets_of` tells."""
+    cdef const Tables *T = rules.data
+    cdef const FaceTable *face
+    cdef const Op *op
+    cdef const Player *p
+    cdef int32_t i, k, h, j, kind, n
+    if option >> SHIFT == A_CAST:
+        face = face_of(T, s, option & 0xFFFF)
+    elif option >> SHIFT == A_ANCHORED:
+        face = &T.card[s.card[option & 0xFFFF]].face[6]
+    else:
+        return None
+    if face.attach:
+        return None
+    for k in range(face.n_ops):
+        op = &face.ops[k]
+        if op.code in (O_QUIDDITY, O_GLORY, O_CAPTURES, O_DRAWROLL, O_CULL, O_CULL_SPENT):   # change no creature
+            continue
+        does = {O_DESTROY_ONE: "destroy", O_ROTATE_OWN: "rotate", O_ROTATE_ANY: "rotate",
+                O_DESTROYSPELL: "discard"}.get(op.code)
+        if does is None:
+            return None
+        found = []
+        for h in range(T.n_players):
+            p = &s.player[h]
+            for i in range(p.n_ready):
+                if does == "discard" or (op.code == O_ROTATE_OWN and h != s.active):
+                    break
+                if legal_target(T, s, op, h, &p.ready[i]):
+                    found.append((h, creature_of(rules, s, &p.ready[i])))
+            for j in range(SPELL_SLOTS):
+                for kind in range(2):
+                    if does != "discard" or s.card[FIRST_SPELL + j] == NONE:
+                        continue
+                    n = readied(p, j, kind)
+                    if h == s.active and option >> SHIFT == A_CAST and option & 0xFFFF == spell_die(T, s, j, kind):
+                        n -= 1                                            # A55: itself it is not
+                    for i in range(p.n_ready):
+                        n += att_get(T, &p.ready[i], j, kind)
+                    if n:
+                        found += [(h, die_of(rules, s, spell_die(T, s, j, kind)))] * n
+        return does, found
+    return None
+
+
 cdef dict write_figures(QuarriorsTables rules, const State *s):
     """What `QuarriorsRules.figures` tells."""
     cdef const Tables *T = rules.data
@@ -177,7 +276,11 @@ cdef dict write_figures(QuarriorsTables rules, const State *s):
             "entering": [name_of(rules, s, s.stack[i].a >> 3) for i in range(s.n_stack)
                          if s.stack[i].op == Q_SUMMONED or s.stack[i].op == Q_JOINS],
             "bought": [name_of(rules, s, s.stack[i].a) for i in range(s.n_stack) if s.stack[i].op == Q_CAPTURED],
-            "against": [attack_total(T, s, seat) for seat in range(T.n_players)],
+            "moving": [die_of(rules, s, s.stack[i].a) for i in range(s.n_stack)
+                       if s.stack[i].op in (Q_SUMMONED, Q_JOINS, Q_HOST)],
+            "forecast": write_forecast(rules, s),
+            "against": [attack_total(T, s, seat) + (first_loss(T, s) if seat == s.defender else 0)
+                        for seat in range(T.n_players)],
             "available": {name: s.avail[i] for i, name in enumerate(data.FLAVOURS)}}
 
 

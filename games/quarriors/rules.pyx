@@ -25,7 +25,7 @@ from games.quarriors.greedy cimport heuristic, suggest_option, value_terms
 from games.quarriors.ids cimport from_id, to_id
 from games.quarriors.options cimport options
 from games.quarriors.play cimport run
-from games.quarriors.positions cimport name_of, read_dict, write_dict, write_figures
+from games.quarriors.positions cimport name_of, read_dict, write_dict, write_figures, write_targets, write_use
 from games.quarriors.reading cimport *
 from games.quarriors.state cimport *
 from games.quarriors.tables cimport QuarriorsTables
@@ -265,9 +265,33 @@ cdef class QuarriorsRules(QuarriorsTables):
         that order of creatures that may now become a copy of another; `surcharge`, what each summon of the
         active seat costs on top; `available`, the active seat's Quiddity, floating and in its pool, by flavour;
         `cause`, the die whose doing the question on top is, or None; `entering`, the classes of dice that are summoned
-        but still to be paid for, and `bought`, those that are captured but still to be paid for; `against`, for each
-        seat what the attack that goes on counts against its creatures (A30), 0 where there is none."""
+        but still to be paid for, and `bought`, those that are captured but still to be paid for; `moving`, the dice on
+        their way into the Ready Area: those that are summoned, and a spell that has no host yet; `against`, for each
+        seat what the attack that goes on counts against its creatures (A30, and A34 after its first loss), 0 where there
+        is none; `forecast`, before
+        the attack, for each seat what it would count now and add at a first loss (A34), None where that is
+        not certain or nobody defends."""
         return write_figures(self, <const State *>position.state)
+
+    def use_of(self, Position position, int action):
+        """What the use of an immediate face brings; None for other actions.
+
+        Returns:
+            `spent`, whether the die is; `quiddity` in a `flavour`; `draw`, dice drawn and rolled; `itself`, whether it is
+            rolled again, and up to how many `others`; `captures`, how many more.
+        """
+        return write_use(self, <const State *>position.state,
+                         from_id(self.data, <const State *>position.state, action))
+
+    def targets_of(self, Position position, int action):
+        """What a spell or Anchored Spell may hit now, as its first step with a target; None for other actions, and
+        where something before that step may change it.
+
+        Returns:
+            what it does (`destroy`, `rotate`, `discard`), and all that it can do it to: seats with dice as in `to_dict`.
+        """
+        return write_targets(self, <const State *>position.state,
+                             from_id(self.data, <const State *>position.state, action))
 
     def attack_of(self, Position position, int action):
         """The attack that begins in the course of this action or outcome, as it stands at that moment and before

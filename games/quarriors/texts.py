@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from games.quarriors.cards import Card, Face
+from games.quarriors.cards import Card, Die, Face
 
 _ON = {
     "face": "right after the roll",
@@ -31,22 +31,22 @@ _ON = {
 }
 
 
-_TARGETS = {
-    "one creature": "one creature",
-    "one per foe": "one creature of each rival",
-    "foe creature": "a rival's creature",
-    "foe creatures": "the defender's creatures",
-    "foes of class": "all rivals' creatures of one class",
-    "light creature": "one light creature",
-    "dark creature": "one dark creature",
-    "own creature": "one of your creatures",
-    "own creatures": "your creatures",
-    "self": "it",
+_TARGETS = {  # with the condition that its victims meet in the middle
+    "one creature": "one creature{when}, anyone's",
+    "one per foe": "one creature{when} of each rival",
+    "foe creature": "a rival's creature{when}",
+    "foe creatures": "the defender's creatures{when}",
+    "foes of class": "all rivals' creatures of one class{when}",
+    "light creature": "one light creature{when}, anyone's",
+    "dark creature": "one dark creature{when}, anyone's",
+    "own creature": "one of your creatures{when}",
+    "own creatures": "your creatures{when}",
+    "self": "it{when}",
 }
 _AMOUNTS = {
-    "scored": "for each creature that scored",
-    "other_scored": "for each other creature that scored",
-    "foes_hit": "for each rival that lost a creature",
+    "scored": "for each creature of yours that has scored this turn",
+    "other_scored": "for each other creature of yours that scores with it",
+    "foes_hit": "for each rival that lost a creature to it",  # "after your attack" stands before it
     "others": "1 for each of your other creatures",
     "bq": "the number of your Basic Quiddity dice in pool and Used Pile",
     "all_creatures": "the number of creatures in all Ready Areas",
@@ -61,12 +61,11 @@ _FOR = {
     "other own creatures": " for your other creatures",
 }
 _CONDITIONS = {
-    "after_attack": "after the attack",
     "alone": "if it stands alone",
-    "foe_creatures=1": "against a single defender",
+    "foe_creatures=1": "against a rival with exactly one creature",
     "no_bq": "if you have no Basic Quiddity in pool and Used Pile",
     "no_copy": "if there is nothing to copy",
-    "scored>=2": "if two or more scored",
+    "scored>=2": "if two or more have",
 }
 
 
@@ -83,42 +82,63 @@ def _condition(when: str) -> str:
     return _CONDITIONS.get(when, f"if {when.replace('_', ' ')}")
 
 
+def _whom(target: str, when: str) -> str:
+    """Whom an effect is for, with the condition that they meet."""
+    return _TARGETS.get(target, target + "{when}").format(when=when)
+
+
+def _rotated(target: str, to: str) -> str:
+    """Which creature turns where."""
+    whom, comma, whose = _whom(target, "").partition(", ")
+    return f"turn {whom} a level {to}{comma}{whose}"
+
+
+def _stats(effect: Mapping[str, Any]) -> str:
+    """Attack and defence that an effect sets."""
+    attack, defence = _amount_words(effect.get("attack")), _amount_words(effect.get("defense"))
+    return f"attack and defence {attack}" if attack == defence else f"attack {attack}, defence {defence}"
+
+
 def _done(effect: Mapping[str, Any], die: str) -> str:
     """What an effect of a card of this class of dice does, in a few words."""
     more = "die" if effect.get("n", 1) == 1 else "dice"
     do, n, target = effect["do"], effect.get("n", 1), str(effect.get("target", "")).replace("_", " ")
     flavour = effect.get("flavour", "normal")
     count = _amount_words(n)
+    turn = " this turn" if effect.get("until") == "turn" else ""
+    when = f" {_condition(effect['when'])}" if effect.get("when") and effect["when"] != "after_attack" else ""
+    each_turn = " at the beginning of each of your turns" if effect["on"] == "locked" else ""
     said = {
         "quiddity": f"+{count} {'' if flavour == 'normal' else flavour + ' '}Quiddity",
-        "glory": f"1 Glory {count}" if isinstance(n, str) else f"+{count} Glory",
+        "glory": f"1 Glory {count}" if isinstance(n, str) else f"+{count} Glory{each_turn}",
         "drawroll": f"draw and roll {count}",
         "drawpool": f"draw {count} to the pool",
         "reroll": "roll again "
         + " and ".join(["this die"] * bool(effect.get("itself")) + [f"up to {count} other {more}"] * (n != 0)),
         "captures": f"{count} more capture",
         "discount": f"captures cost {count} less",
-        "freecapture": "take a spell die for nothing",
+        "freecapture": f"take a spell die{when} into the bag for nothing",
         "cullcapture": f"cull a used die, take one that costs at most {count} more",
         "cullspells": f"cull spell dice for {count} Glory each",
         "cull": f"cull {count if n == 1 else f'up to {count}'} {'spent' if target == 'spent pile' else 'used'} {more}",
         "summon": f"summon {count} at once for nothing",
-        "attack": f"attack +{count}{_FOR.get(target, ' ' + target)}",
-        "defense": f"defence +{count}{_FOR.get(target, ' ' + target)}",
-        "setattack": f"attack {count} for {target}",
-        "stats": f"attack {_amount_words(effect.get('attack'))}, defence {_amount_words(effect.get('defense'))}",
-        "capattack": f"creatures that attack you count at most {count}",
-        "barlevel": f"creatures of level {count} or less that attack you do not count",
+        "attack": f"attack +{count}{_FOR.get(target, ' ' + target)}{turn}",
+        "defense": f"defence +{count}{_FOR.get(target, ' ' + target)}{turn}",
+        "setattack": f"attack {count} for {target}{turn}",
+        "stats": _stats(effect),
+        "capattack": f"each creature that attacks you counts at most {count}",
+        "barlevel": f"creatures of level {count} or less cannot attack you",
         "surcharge": f"rivals' summons cost {count} more",
         "summonlimit": f"only {count} {die} a turn",  # A51
         "addtotal": "adds its attack again",
-        "destroy": f"destroy {_TARGETS.get(target, target).replace('one class', f'class {die}')}",
+        "destroy": f"destroy {_whom(target, when).replace('one class', f'class {die}')}",
         "destroyspell": "discard a readied or attached spell",
         "redirect": ("it goes " if target in ("", "self") else "your destroyed creatures go ")
-        + {"pool": "to the pool", "aside": "aside"}.get(str(effect.get("to")), str(effect.get("to"))),
+        + {"pool": "to the pool", "aside": "aside"}.get(str(effect.get("to")), str(effect.get("to")))
+        + turn,
         "return": "one destroyed creature returns",
         "cullreturn": f"cull a used {target}, it returns",
-        "rotate": f"turn {_TARGETS.get(target, target)} a level {effect.get('to', 'up')}",
+        "rotate": _rotated(target, str(effect.get("to", "up"))),
         "swap": "swap it for a used die of a rival",
         "fetch": "take a used creature die into the pool",
         "copy": "copy a rival's creature",
@@ -132,8 +152,10 @@ def _done(effect: Mapping[str, Any], die: str) -> str:
         "scoreself": "it scores",
         "rollself": "roll it, it returns on a creature face",
     }[do]
-    when = f" {_condition(effect['when'])}" if effect.get("when") else ""
-    return f"{'may ' if effect.get('optional') else ''}{said}{when}"
+    if effect.get("when") == "after_attack":
+        return f"after your attack, {said}"
+    within = effect["do"] in ("destroy", "freecapture")
+    return f"{'may ' if effect.get('optional') else ''}{said}{'' if within else when}"
 
 
 def _head(effect: Mapping[str, Any]) -> str:
@@ -177,6 +199,16 @@ def face_text(face: Face) -> str:
     if face.reroll:
         parts.append("re-roll")
     if face.creature:
-        parts.append(f"L{face.level} {face.attack}/{face.defense}")
+        parts.append(f"L{face.level} {face.numbers}")
     parts += [word for word, there in (("spell", face.spell), ("lock", face.lock), ("effect", face.effect)) if there]
     return ("|" if face.one_of else "+").join(parts) + (" " + "*" * face.bursts if face.bursts else "")
+
+
+_PARTS = {"cost": "cost", "discounted_cost": "discounted cost", "glory": "Glory", "effects": "effects"}
+_PARTS |= {"anchored": "Anchored Spell"}
+
+
+def invented(card: Card | None, die: Die) -> list[str]:
+    """What is reconstructed of a die and its card, in words; empty where both are from published sources."""
+    faces = ["faces"] if die.provenance == "reconstructed" else []
+    return faces + [words for part, words in _PARTS.items() if card is not None and part in card.reconstructed]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from rich.console import Group, RenderableType
@@ -12,12 +12,13 @@ from rich.text import Text
 
 from engine_ext.position import Position, Rules
 from games.narrow import WordTable
-from games.quarriors.cards import CardSet
+from games.quarriors.cards import Card, CardSet
 from games.quarriors.rules import QuarriorsRules
 from games.quarriors.texts import card_text, face_text
 from games.words import join, who
 
-_LEGEND = "2Q: 2 Quiddity; L1 1/2: creature of level 1, attack 1, defence 2; *: burst."
+_LEGEND = "2Q: 2 Quiddity; L1 1/2: creature of level 1, attack 1, defence 2; now 3/4: what they are now; *: burst."
+_MADE = "†"
 EMPTY_CARDS = 4  # creature cards without dice that end the game (B82)
 PHASES = {
     "base": ("set-up", "score", "roll", "ready and summon", "attack", "capture", "clean up"),
@@ -40,7 +41,7 @@ def sections(position: Position, seat: int) -> dict[str, RenderableType]:
     return {
         "turn": Text(_headline(position, state, seat), style="bold"),
         "wilds": _wilds(rules.sets, state),
-        "players": _players(rules.sets, state, seat),
+        "players": _players(rules.sets, state, rules.figures(position), seat),
         "notes": Text(f"{_LEGEND} {_provenance(rules)}", style="dim"),
     }
 
@@ -84,20 +85,29 @@ def _wilds(sets: CardSet, state: dict[str, Any]) -> WordTable:
         table.add_column(name, justify=cast(Any, justify))
     for entry in state["wilds"]:
         card = sets.cards[entry["card"]]
-        cost = str(card.cost) if card.discounted == card.cost else f"{card.cost}/{card.discounted}"
-        energy = sets.dice[card.die].energy
+        die = sets.dice[card.die]
+
+        def mark(*parts: str, card: Card = card) -> str:
+            return _MADE if set(parts) & set(card.reconstructed) else ""
+
+        cost = f"{card.cost}{mark('cost')}"
+        if card.discounted != card.cost:
+            cost += f"/{card.discounted}{mark('discounted_cost')}"
         table.add_row(
-            Text(card.name, style={"light": "yellow", "dark": "magenta"}.get(energy, "")),
+            Text(
+                card.name + (_MADE if die.provenance == "reconstructed" else ""),
+                style={"light": "yellow", "dark": "magenta"}.get(die.energy, ""),
+            ),
             cost,
-            str(card.glory or ""),
+            f"{card.glory}{mark('glory')}" if card.glory else "",
             Text(str(entry["dice"]), style="" if entry["dice"] else "red"),
-            Text(card_text(card)),
+            Text(card_text(card) + mark("effects", "anchored")),
         )
     return WordTable(table)
 
 
-def _players(sets: CardSet, state: dict[str, Any], seat: int) -> WordTable:
-    """Each player's zones; the seat that looks on is marked with an arrow."""
+def _players(sets: CardSet, state: dict[str, Any], figures: Mapping[str, Any], seat: int) -> WordTable:
+    """Each player's zones."""
     table = Table(title="Players", title_justify="left", pad_edge=False, box=None, header_style="dim", show_lines=True)
     for name in ("", "glory", "ready", "pool", "bag", "used"):
         table.add_column(name)
@@ -107,7 +117,9 @@ def _players(sets: CardSet, state: dict[str, Any], seat: int) -> WordTable:
     # Dice go by the name of their card, which says more than that of their class.
     names = {sets.cards[entry["card"]].die: entry["card"] for entry in state["wilds"]}
     for number, player in enumerate(state["players"]):
-        ready = [_die(sets, names, die) for die in player["ready"]]
+        ready = _ready(sets, names, player["ready"], figures["values"][number])
+        if number == state["active"]:
+            ready += [f"{_die(sets, names, die)} (on its way)" for die in figures["moving"]]
         if "locked" in player:
             ready.append("locked " + _die(sets, names, player["locked"]))
         ready += [f"{names.get(name, name)} (aside)" for name in player["aside"]]
@@ -123,6 +135,23 @@ def _players(sets: CardSet, state: dict[str, Any], seat: int) -> WordTable:
         ]
         table.add_row(*map(Text, row))  # names are text, not markup
     return WordTable(table)
+
+
+def _ready(
+    sets: CardSet, names: Mapping[str, str], dice: Sequence[dict[str, Any]], values: Sequence[tuple[int, int]]
+) -> list[str]:
+    """A Ready Area, with attack and defence of the creatures where they are not what the face says."""
+    left = iter(values)
+    texts = []
+    for die in dice:
+        shape = die.get("copy", die)
+        face = sets.dice[shape["die"]].faces[shape["face"]]
+        text = _die(sets, names, die)
+        if face.creature:
+            now = next(left)
+            text += "" if now == (face.attack, face.defense) else f", now {now[0]}/{now[1]}"
+        texts.append(text)
+    return texts
 
 
 def _lines(texts: Any) -> str:
@@ -149,6 +178,6 @@ def _provenance(rules: QuarriorsRules) -> str:
     if not made["reconstructed"]:
         return "All cards and dice are from published sources."
     return (
-        f"{made['reconstructed']} of {sum(made.values())} cards and dice are reconstructed: "
-        "their dice faces and effects are not public."
+        f"{made['reconstructed']} of {sum(made.values())} cards and dice are reconstructed in part, because it is not "
+        f"public ({_MADE}): after a name the faces of the dice, after a number that number, after a text the effects."
     )

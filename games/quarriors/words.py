@@ -15,7 +15,7 @@ from typing import Any, cast
 from engine_ext.position import Position, Rules
 from games.quarriors.cards import Card, Die, Face
 from games.quarriors.rules import QuarriorsRules
-from games.quarriors.texts import card_text
+from games.quarriors.texts import card_text, invented
 from games.quarriors.view import EMPTY_CARDS
 from games.words import NOBODY, Line, Step, Words, count, join, tally, who, whose
 
@@ -94,6 +94,16 @@ class _Table:
         """A die of a class with this face."""
         return self.shown({"die": name, "face": face})
 
+    def now(self, entry: Mapping[str, Any], values: tuple[int, int]) -> str:
+        """A creature's attack and defence where they are not what its face says: `, now 3/6`."""
+        shape = entry.get("copy", entry)
+        face = self.die(shape["die"]).faces[shape["face"]]
+        return "" if values == (face.attack, face.defense) else f", now {values[0]}/{values[1]}"
+
+    def invented(self, name: str) -> list[str]:
+        """What is reconstructed of a class of dice and of its card."""
+        return invented(self.cards.get(name), self.die(name))
+
     def creatures(self, seat: int) -> list[dict[str, Any]]:
         """The seat's creatures without the locked one, in the order of `to_dict`."""
         ready = self.state["players"][seat]["ready"]
@@ -112,19 +122,17 @@ class _Table:
         return self.shown(self.creatures(seat)[self.figures["recopiers"][seat][number]])
 
     def creature(self, seat: int, name: str, face: int, number: int) -> str:
-        """The creature that an action calls `creature seat name face #number`, with its defence now."""
+        """The creature that an action calls `creature seat name face #number`, with its attack and defence now."""
         values = self.figures["values"][seat]
         k, previous = -1, None
-        for entry, (_, defence) in zip(self.creatures(seat), values, strict=False):
+        for entry, numbers in zip(self.creatures(seat), values, strict=False):
             if entry["die"] != name or entry["face"] != face:
                 continue
             each = {**entry, "record": "record" in entry}  # of two equal attackers each has a record of its own
             k += previous is None or each != previous
             previous = each
             if k == number:
-                printed = self.die(name).faces[face].defense
-                now = f", defence {defence} now" if defence != printed else ""
-                return self.shown(entry) + now
+                return self.shown(entry) + self.now(entry, numbers)
         return self.face(name, face)
 
     @property
@@ -146,7 +154,7 @@ def face_words(face: Face) -> str:
     if face.reroll:
         parts.append("roll again")
     if face.creature:
-        parts.append(f"level {face.level}, {face.attack}/{face.defense}")
+        parts.append(f"level {face.level}, {face.numbers}")
     parts += [
         word for word, there in (("spell", face.spell), ("lock", face.lock), ("card effect", face.effect)) if there
     ]
@@ -264,8 +272,11 @@ def ask(position: Position) -> str:
         return f"{_attack_words(t)}: {_answers(t)}"
     if doing == "defend":
         left = int(t.pending.get("rem", 0))
-        rest = "" if left == t.figures["against"][t.seat] else f", {left} of it left"
-        return f"{_attack_words(t)}{rest}: which of your creatures stands up to it?"
+        total = int(t.figures["against"][t.seat])
+        # A cap or bar that has fallen since does not raise what is left (A32).
+        known = f" with {total}" if left <= total else ""
+        rest = "" if left == total else f", {left} of it left"
+        return f"{_attack_words(t, known)}{rest}: which of your creatures stands up to it?"
     if doing == "event":
         doomed = [t.shown(each) for each in t.creatures(t.seat) if "doomed" in each.get("marks", ())]
         if "to" in t.kinds:
@@ -289,11 +300,12 @@ def ask(position: Position) -> str:
     return "What do you do?"
 
 
-def _attack_words(t: _Table) -> str:
-    """The attack that goes on, on the defender whose turn it is to suffer it."""
+def _attack_words(t: _Table, known: str | None = None) -> str:
+    """The attack that goes on, on the defender whose turn it is to suffer it; `known`: how it is counted."""
     defender = int(t.pending.get("defender", 0))
     verb = "attack" if t.active == t.seat else "attacks"
-    return f"{who(t.active, t.seat)} {verb} {who(defender, t.seat)} with {t.figures['against'][defender]}"
+    counted = f" with {t.figures['against'][defender]}" if known is None else known
+    return f"{who(t.active, t.seat)} {verb} {who(defender, t.seat)}{counted}"
 
 
 def _effects(t: _Table, names: Iterable[str]) -> set[str]:
@@ -361,7 +373,7 @@ def options(position: Position) -> Mapping[int, str]:
     for action in position.legal_actions():
         name = position.action_to_string(action)
         family, parts = parse(name)
-        (last if family == "done" else made)[action] = _option(t, family, parts)
+        (last if family == "done" else made)[action] = _option(t, family, parts, action)
     made |= last
     twice = {text for text, n in Counter(made.values()).items() if n > 1}
     # Dice that look alike and differ in something no word names keep the end of their names.
@@ -378,14 +390,90 @@ def _priced(t: _Table, name: str, cost: int) -> str:
     facts = ["the last die of it: the game ends" if ends else count(t.stock[name], "die", "dice") + " left"]
     if card.glory:
         facts.append(f"{card.glory} Glory when it scores")
+    if made := t.invented(name):
+        facts.append(f"reconstructed: {join(made)}")
     text = f": {card_text(card)}" if card.effects or card.anchored else ""
     return f"{card.name} for {price} Quiddity ({', '.join(facts)}){text}"
 
 
 def _of_card(t: _Table, name: str) -> str:
-    """What a die's card says, after a colon."""
+    """What a die's card says, after a colon, and whether that or the die is reconstructed."""
     card = t.cards.get(name)
-    return f": {card_text(card)}" if card is not None and (card.effects or card.anchored) else ""
+    text = f": {card_text(card)}" if card is not None and (card.effects or card.anchored) else ""
+    return text + (" (reconstructed)" if t.invented(name) else "")
+
+
+def _used(t: _Table, action: int, name: str, face: int) -> str:
+    """What the use of an immediate face brings, and what it costs."""
+    use = cast(dict[str, Any], t.rules.use_of(t.position, action))
+    again = ["it"] * use["itself"] + [f"up to {count(use['others'], 'other die', 'other dice')}"] * bool(use["others"])
+    flavour = "" if use["flavour"] == "normal" else use["flavour"] + " "
+    deeds = [
+        text
+        for there, text in (
+            (use["quiddity"], f"+{use['quiddity']} {flavour}Quiddity"),
+            (use["captures"], f"{use['captures']} more to capture"),
+            (use["draw"], f"draw and roll {use['draw']}"),
+            (again, f"roll {' and '.join(again)} again"),
+        )
+        if there
+    ]
+    lost = t.die(name).faces[face].quiddity - use["quiddity"]
+    if lost > 0:  # spent or rolled again, it gives no Quiddity any more
+        deeds.append(f"giving up its {lost} Quiddity")
+    elif use["spent"]:
+        deeds.append("and it is spent")
+    return ", ".join(deeds) + (" (reconstructed)" if t.invented(name) else "")
+
+
+_AIMED = {
+    "destroy": ("destroying", "creatures"),
+    "rotate": ("turning", "creatures"),
+    "discard": ("discarding", "spells"),
+}
+
+
+def _aimed(t: _Table, action: int) -> str:
+    """Whom a spell has to hit, where there is no choice, or none but among the own."""
+    if t.seat != t.active or t.frame[0] in ("window", "event"):
+        return ""
+    found = t.rules.targets_of(t.position, action)
+    if not found or not found[1]:
+        return ""
+    doing, many = _AIMED[found[0]]
+    first_seat, first = found[1][0]
+    if all(each == (first_seat, first) for each in found[1]):
+        owner = "your own" if first_seat == t.seat else whose(first_seat, t.seat)
+        return f", {doing} {owner} {t.shown(first)}, the only target"
+    if all(seat == t.seat for seat, _ in found[1]):
+        return f", {doing} one of your own {many}, the only targets"
+    return ""
+
+
+def _pushed(t: _Table, seat: int) -> str:
+    """The locked die of a seat that another pushes out (LK5)."""
+    locked = t.state["players"][seat].get("locked")
+    return f", pushing out {whose(seat, t.seat)} locked {t.shown(locked)}" if locked else ""
+
+
+def _then_locked(t: _Table) -> str:
+    """What must be locked by who goes on with Lock faces in the pool (LK4)."""
+    own = [parts for family, parts in t.offered if family == "lock"]
+    if not own:
+        return ""
+    alone = len(own) == 1 and "lock with" not in t.kinds
+    which = t.face(own[0]["die"], own[0]["face"]) if alone else "one of the Lock faces"
+    return f": {which} must then be locked{_pushed(t, t.seat)}"
+
+
+def _forecast(t: _Table) -> str:
+    """What the attack will count, where that is certain: `: 7 against seat 1`."""
+    told = [
+        f"{each[0]} against {who(seat, t.seat)}" + (f" and {each[1]} more at its first loss" if each[1] else "")
+        for seat, each in enumerate(t.figures["forecast"])
+        if each is not None
+    ]
+    return f": {join(told)}" if told else ""
 
 
 def _done(t: _Table) -> str:
@@ -396,9 +484,9 @@ def _done(t: _Table) -> str:
         return "end the turn"
     if doing == "ability" and len(t.offered) == 1:
         return "leave it unused"
+    if doing in ("main", "use"):
+        return ("go on to the attack" if doing == "main" else "go on") + (_then_locked(t) or _forecast(t))
     return {
-        "main": "go on to the attack",
-        "use": "go on",
         "fresh": "use none of them",
         "capture": "buy nothing more",
         "clean": "keep the spells",
@@ -415,7 +503,7 @@ def _done(t: _Table) -> str:
     }.get(doing, "no, go on")
 
 
-def _option(t: _Table, family: str, parts: dict[str, Any]) -> str:
+def _option(t: _Table, family: str, parts: dict[str, Any], action: int) -> str:
     name, face, seat = parts.get("die", ""), parts.get("face", 0), parts.get("seat", 0)
     if family == "done":
         return _done(t)
@@ -429,9 +517,10 @@ def _option(t: _Table, family: str, parts: dict[str, Any]) -> str:
     if family == "discounted":
         return "capture with the discount " + _priced(t, name, t.cards[name].discounted)
     if family == "use":
-        return f"use {t.face(name, face)}{(parts['part'] or '').replace(':', ',')}{_of_card(t, name)}"
+        return f"use {t.face(name, face)}: {_used(t, action, name, face)}"
     if family in ("cast", "ready"):
-        return f"{family} {t.face(name, face)}{_of_card(t, name)}"
+        aimed = _aimed(t, action) if family == "cast" else ""
+        return f"{family} {t.face(name, face)}{aimed}{_of_card(t, name)}"
     if family == "reroll":
         return f"roll {t.face(name, face)} again"
     if family == "creature":
@@ -460,15 +549,17 @@ def _option(t: _Table, family: str, parts: dict[str, Any]) -> str:
         return f"take {whose(seat, t.seat)} used {t.card(name)} for it"
     if family == "anchored":
         card = t.cards[name]
-        return f"use the Anchored Spell of {card.name}: {card_text(card).rpartition('anchored, ')[2]}"
+        made = " (reconstructed)" if "anchored" in card.reconstructed else ""
+        spell = card_text(card).rpartition("anchored, ")[2]
+        return f"use the Anchored Spell of {card.name}{_aimed(t, action)}: {spell}{made}"
     if family == "pay":
         light, dark = parts["light"], parts["dark"]
         spent = {"light": light, "dark": dark, "normal": int(t.frame[1]) - light - dark}
         return f"{join([f'{n} {flavour}' for flavour, n in spent.items() if n])} Quiddity"
     if family == "lock":
-        return f"lock {t.face(name, face)}{_of_card(t, name)}"
+        return f"lock {t.face(name, face)}{_pushed(t, t.seat)}{_of_card(t, name)}"
     if family == "lock with":
-        return f"lock {t.face(name, face)} with seat {seat}{_of_card(t, name)}"
+        return f"lock {t.face(name, face)} with seat {seat}{_pushed(t, seat)}{_of_card(t, name)}"
     if family == "unlock":
         locked = t.state["players"][seat].get("locked")
         return f"unlock {whose(seat, t.seat)} {t.shown(locked) if locked else 'die'} for 2 Quiddity"
@@ -716,7 +807,8 @@ def look_up(position: Position, seat: int) -> Mapping[str, str]:
         if name not in t.cards
     }
     for name in sorted(held):
-        known[name] = f"{t.die(name).kind} die, {_faces(t.die(name))}"
+        made = "; reconstructed: faces" if invented(None, t.die(name)) else ""
+        known[name] = f"{t.die(name).kind} die, {_faces(t.die(name))}{made}"
     return known
 
 
@@ -725,8 +817,8 @@ def _card_facts(t: _Table, card: Card) -> str:
     cost = f"costs {card.cost}" + (f", discounted {card.discounted}" if card.discounted != card.cost else "")
     glory = f", {card.glory} Glory when it scores" if card.glory else ""
     text = f"; {card_text(card)}" if card.effects or card.anchored else ""
-    reconstructed = "; reconstructed" if "reconstructed" in (card.provenance, die.provenance) else ""
-    return f"{die.kind}, {cost}{glory}{text}; {_faces(die)}{reconstructed}"
+    made = invented(card, die)
+    return f"{die.kind}, {cost}{glory}{text}; {_faces(die)}" + (f"; reconstructed: {join(made)}" if made else "")
 
 
 def _faces(die: Die) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import games
 from engine_ext.position import Position
@@ -422,7 +424,7 @@ def test_where_destroyed_dice_go_is_asked_as_that() -> None:
 def test_no_burst_is_said_in_words() -> None:
     cards = read_sets([DATA / "light_vs_dark.toml"]).cards
     assert card_text(cards["Dark Spell"]).startswith(
-        "without a burst, cast: attack +2 for your creatures; * cast: attack +3"
+        "without a burst, cast: attack +2 for your creatures this turn; * cast: attack +3"
     )
     assert not any(text.startswith("- ") for card in cards.values() for text in card_text(card).split("; "))
 
@@ -493,3 +495,211 @@ def test_a_question_names_what_is_offered_and_nothing_else(parameters: dict[str,
                 seen.add(doing)
             position = position.child(rng.choice(position.legal_actions()))
     assert {"main", "capture"} <= seen
+
+
+def options(case: dict[str, Any]) -> list[str]:
+    return list(SPEC.options(begin(case)).values())
+
+
+def shown(position: Position, part: str) -> str:
+    """A part of the table as it is printed, its lines joined."""
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(SPEC.sections(position, 0)[part])
+    return " ".join(console.export_text().split())
+
+
+def test_a_spell_that_can_hit_nobody_else_says_whom_it_destroys() -> None:
+    """B90: the caster's own creatures are targets; Death Incantation * reaches level 2."""
+    case = {"cards": "Death Incantation; Witching Hag; Deathdealer", "phase": 3, "p0": "ready: Witching Hag 3, Death 3"}
+    assert options(case)[0].startswith(
+        "cast Death Incantation (spell *), destroying your own Witching Hag (level 1, 3/3), the only target: "
+    )
+    theirs = options({**case, "p0": "ready: Death 3", "p1": "ready: Witching Hag 3"})[0]
+    assert ", destroying seat 1's Witching Hag (level 1, 3/3), the only target: " in theirs
+    own = options({**case, "p0": "ready: Witching Hag 3, Deathdealer 3, Death 3"})[0]
+    assert ", destroying one of your own creatures, the only targets: " in own
+    both = options({**case, "p1": "ready: Deathdealer 3"})[0]  # asks
+    assert "destroying" not in both
+
+
+def test_so_does_an_anchored_spell() -> None:
+    """A116, E59: Greater Archangel's needs a dark creature, and the own Boogieman is the only one."""
+    case = {
+        "edition": "light_vs_dark",
+        "cards": "Assistant of Economics; Greater Archangel; Boogieman; Herald",
+        "phase": 4,
+        "quiddity": {"light": 2},
+        "p0": "ready: Boogieman 3, Herald 3",
+    }
+    spell = next(text for text in options(case) if "Anchored" in text)
+    assert ", destroying your own Boogieman (level 1, " in spell
+    assert ", the only target: 2 light Quiddity: destroy one dark creature, anyone's, and then +1 Glory" in spell
+
+
+def test_a_spell_with_one_spell_to_discard_says_whose() -> None:
+    """A55: not itself."""
+    case = {"cards": "Shaping Spell; Life Spell; Deathdealer", "phase": 3, "p0": "ready: Shaping 3, Life 3"}
+    assert ", discarding your own Life Spell (spell), the only target: " in options(case)[0]
+
+
+def test_a_face_that_works_at_once_says_what_it_brings_and_costs() -> None:
+    """B46, A82, K31, B48, B47 and the cards' own lines."""
+    case = {
+        "cards": "Quake Dragon; Mighty Questing Wizard; Victory Charm; Growth Cantrip",
+        "phase": 2,
+        "pending": {"rolled": True},
+        "p0": "active: Quake Dragon 2, Questing Wizard 2, Questing Wizard 0, Assistant 3, Victory 3, Growth 3, Portal 3"
+        " | bag: 5 Assistant",
+    }
+    words = options(case)
+    assert set(words) >= {
+        "use Quake Dragon (3 Quiddity or roll again): roll it again, giving up its 3 Quiddity",
+        "use Mighty Questing Wizard (2 Quiddity *): draw and roll 2, giving up its 2 Quiddity",
+        "use Mighty Questing Wizard (1 Quiddity and draw 1): +1 Quiddity, draw and roll 1, and it is spent",
+        "use Assistant (roll again *): roll it and up to 1 other die again",
+        "use Portal (draw 2): draw and roll 2, and it is spent",
+        "use Growth Cantrip (spell): +2 Quiddity, 1 more to capture, and it is spent",
+        "use Victory Charm (draw 1 and roll again): draw and roll 1, roll it again",
+        "use Victory Charm (draw 1 and roll again): roll it again",
+        "use Victory Charm (draw 1 and roll again): draw and roll 1, and it is spent",
+    }
+
+
+def test_what_a_lock_pushes_out_is_said_and_that_one_must_follow() -> None:
+    """LK4, LK5, LK23."""
+    case = {
+        "qladiator": True,
+        "cards": "Qladiator; Frost Howler; Quaxos' Eye",
+        "phase": 2,
+        "pending": {"rolled": True},
+        "p0": "active: Qladiator 2 | locked: Frost Howler 2",
+        "p1": "locked: Frost Howler 2",
+    }
+    words = options(case)
+    assert words[0].startswith("lock Qladiator (lock), pushing out your locked Frost Howler (lock): ")
+    assert words[-1] == "go on: Qladiator (lock) must then be locked, pushing out your locked Frost Howler (lock)"
+    two = options({**case, "p0": "active: Qladiator 2, Quaxos' Eye 2"})
+    assert two[-1] == "go on: one of the Lock faces must then be locked"
+    assert any(" with seat 1, pushing out seat 1's locked Frost Howler (lock): " in text for text in two)
+
+
+def test_what_creatures_are_now_stands_beside_what_they_show() -> None:
+    """A49: four creatures in all Ready Areas. Devotee: 4, 2 by its burst and 4 by Life Cantrip (E55)."""
+    case = {
+        "cards": "Mighty Primordial Ooze; Devotee of the Holy Query; Mighty Deathdealer; Life Cantrip",
+        "phase": 3,
+        "quiddity": 3,
+        "p0": "ready: Primordial Ooze 3, Deathdealer 3 | active: Primordial Ooze 3",
+        "p1": "ready: Devotee of the Holy Query 5 + Life 3, Primordial Ooze 3",
+    }
+    players = shown(begin(case), "players")
+    assert "Mighty Primordial Ooze L2 ?/?, now 4/4" in players
+    assert "Life Cantrip spell, now 2/10" in players
+    assert "Mighty Deathdealer L1 3/2 " in players
+    words = options(case)
+    assert words[0].startswith("summon Mighty Primordial Ooze (level 2, ?/?) for 2 Quiddity")
+    # 4 + 3, and A34
+    assert words[-1] == "go on to the attack: 7 against seat 1 and 3 more at its first loss"
+
+
+def test_an_attack_is_not_foretold_where_somebody_can_change_it() -> None:
+    """W1: Life Incantation. A30: what Quake Dragon kills first caps nothing, and may be saved."""
+    case = {"cards": "Life Incantation; Deathdealer; Quake Dragon", "phase": 3, "quiddity": 3}
+    case |= {"p0": "ready: Deathdealer 3 | active: Assistant 4", "p1": "ready: Deathdealer 3, Life 3"}
+    assert options(case)[-1] == "go on to the attack"
+    quake = {**case, "p0": "ready: Quake Dragon 5 | active: Assistant 4", "p1": "ready: Deathdealer 3, Deathdealer 5"}
+    assert options(quake)[-1] == "go on to the attack"
+    assert options({**quake, "p1": "ready: Deathdealer 5"})[-1] == "go on to the attack: 8 against seat 1"
+
+
+def test_after_a_first_loss_the_attack_is_what_it_has_become() -> None:
+    """A34: 4 + 4, and 4 more for what Quake Dragon killed; then E15, 6 and 6 more, less 2."""
+    case = {"cards": "Quake Dragon; Mighty Deathdealer; Mighty Witching Hag; Questing Wizard", "phase": 4}
+    case |= {"p0": "ready: Quake Dragon 3, Deathdealer 5"}
+    case |= {"p1": "ready: Witching Hag 3, Questing Wizard 5, Questing Wizard 4"}
+    assert SPEC.ask(begin(case)) == "Seat 0 attacks you with 12: which of your creatures stands up to it?"
+    case = {"cards": "Mighty Deathdealer; Scavenging Goblin; Questing Wizard", "phase": 4}
+    case |= {"p0": "ready: Deathdealer 3, Deathdealer 3"}
+    case |= {"p1": "ready: Scavenging Goblin 2, Questing Wizard 5, Questing Wizard 4"}
+    asked, _ = play(begin(case), "creature 1 Scavenging Goblin 2 #0")
+    assert SPEC.ask(asked).startswith("Seat 0 attacks you with 12, 10 of it left: ")
+
+
+def test_a_die_that_waits_for_its_price_or_its_host_is_on_the_table() -> None:
+    """D22: which Quiddity pays is asked. B93: so is which creature gets the spell."""
+    case = {
+        "edition": "light_vs_dark",
+        "cards": "Assistant of Economics; Herald",
+        "phase": 2,
+        "pending": {"rolled": True},
+        "quiddity": {"light": 2, "dark": 2},
+        "p0": "active: Herald 3",
+    }
+    asked, _ = play(begin(case), "summon Herald 3")
+    assert SPEC.ask(asked).startswith("Herald costs ")
+    assert "Herald L1 1/2 (on its way)" in shown(asked, "players")
+    attach = {"cards": "Life Cantrip; Deathdealer", "phase": 3, "p0": "ready: Life 3, Deathdealer 3, Deathdealer 5"}
+    asked, _ = play(begin(attach), "cast Life 3")
+    assert "Life Cantrip spell (on its way)" in shown(asked, "players")
+
+
+def test_one_of_several_attackers_is_named_with_its_own_numbers() -> None:
+    """Three Deathdealers attack, one of them with 2 more defence."""
+    case = {"cards": "Life Incantation; Deathdealer; Quake Dragon", "phase": 4}
+    case |= {"p0": "ready: Deathdealer 3, Deathdealer 3, Deathdealer 3 !d2", "p1": "ready: Quake Dragon 5, Life 3"}
+    asked, _ = play(begin(case), "cast Life 3")
+    assert list(SPEC.options(asked).values()) == [
+        "seat 0's Deathdealer (level 1, 3/2)",
+        "seat 0's Deathdealer (level 1, 3/2), defence +2, now 3/4",
+    ]
+
+
+def test_whatever_is_reconstructed_says_so() -> None:
+    """E49: the only discounted cost in a rule book is Greater Quartz Golem's. Three cards of Qeelzebub have no
+    published cost and Glory."""
+    cards = read_sets([DATA / f"{name}.toml" for name in ("base", "light_vs_dark", "qladiator")]).cards
+    discounts = [card.name for card in cards.values() if card.discounted != card.cost]
+    assert len(discounts) == 30
+    assert [name for name in discounts if "discounted_cost" not in cards[name].reconstructed] == [
+        "Greater Quartz Golem"
+    ]
+    for part in ("cost", "glory"):
+        found = {card.name for card in cards.values() if part in card.reconstructed}
+        assert found == {"Greater Qeelzebub", "Strong Qeelzebub", "Mighty Qeelzebub"}
+    case = {"edition": "light_vs_dark", "cards": "Assistant of Economics; Greater Qeelzebub; Greater Quartz Golem"}
+    case |= {"dice": {"Greater Qeelzebub": 2, "Greater Quartz Golem": 2}, "phase": 4, "quiddity": {"light": 9}}
+    dear = next(text for text in options(case) if "Greater Qeelzebub" in text)
+    golem = next(text for text in options(case) if "discount Greater Quartz" in text)
+    assert "reconstructed: faces, cost, discounted cost, Glory and effects)" in dear
+    assert "reconstructed: faces and effects)" in golem
+    table_of_wilds = shown(begin(case), "wilds")
+    assert "Greater Qeelzebub† 9†/8† 4† 2 " in table_of_wilds
+    assert "Greater Quartz Golem† 6/5 " in table_of_wilds
+    locked = {"qladiator": True, "cards": "Frost Howler; Deathdealer", "phase": 5, "quiddity": 9}
+    words = options({**locked, "dice": {"Frost Howler": 1, "Deathdealer": 1}})
+    assert [("reconstructed" in text) for text in words if "Frost" in text or "Deathd" in text] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "edition", "says"),
+    [
+        ("Victory Spell", "base", "cast: after your attack, 1 Glory for each rival that lost a creature to it"),  # A70
+        ("Warrior of the Quay", "base", "attacking: attack +3 against a rival with exactly one creature"),  # A31
+        ("Boogieman", "light_vs_dark", "attacking: attack +2 against a rival with exactly one creature"),
+        ("Mighty Witching Hag", "base", "each creature that attacks you counts at most 3"),  # A30
+        ("Frost Howler", "qladiator", "while locked: each creature that attacks you counts at most 4"),
+        ("Strong Quake Dragon", "base", "creatures of level 2 or less cannot attack you"),  # A131
+        ("Death Spell", "base", "*/** cast: destroy one creature of defence 6 or less of each rival"),  # A9
+        ("Death Incantation", "base", "; ** cast: destroy one creature, anyone's"),  # B90
+        ("Life Incantation", "base", "reaction: attack 0 for one creature this turn"),  # K12
+        ("Strong Quake Dragon Mystic", "qladiator", "while locked: +1 Glory at the beginning of each of your turns"),
+        (
+            "Primordial Ooze",
+            "base",
+            "attack and defence the number of your Basic Quiddity dice in pool and Used Pile; ",
+        ),
+        ("Strong Devotee of the Holy Query", "base", "may take a spell die of cost 4 or less into the bag for nothing"),
+    ],
+)
+def test_a_card_says_whom_it_is_about(name: str, edition: str, says: str) -> None:
+    assert says in card_text(read_sets([DATA / f"{edition}.toml"]).cards[name])
