@@ -267,18 +267,17 @@ cdef class QuarriorsRules(QuarriorsTables):
         `cause`, the die whose doing the question on top is, or None; `entering`, the classes of dice that are summoned
         but still to be paid for, and `bought`, those that are captured but still to be paid for; `moving`, the dice on
         their way into the Ready Area: those that are summoned, and a spell that has no host yet; `against`, for each
-        seat what the attack that goes on counts against its creatures (A30, and A34 after its first loss), 0 where there
-        is none; `forecast`, before
-        the attack, for each seat what it would count now and add at a first loss (A34), None where that is
-        not certain or nobody defends."""
+        seat what the attack that goes on counts against its creatures (A30, after its first loss A34), 0 where there
+        is none; `forecast`, before the attack, for each seat what it would count now and add at a first loss (A34),
+        None where that is not certain or nobody defends."""
         return write_figures(self, <const State *>position.state)
 
     def use_of(self, Position position, int action):
         """What the use of an immediate face brings; None for other actions.
 
         Returns:
-            `spent`, whether the die is; `quiddity` in a `flavour`; `draw`, dice drawn and rolled; `itself`, whether it is
-            rolled again, and up to how many `others`; `captures`, how many more.
+            `spent`, whether the die is; `quiddity` in a `flavour`; `draw`, dice drawn and rolled; `itself`, whether it
+            is rolled again, and up to how many `others`; `captures`, how many more.
         """
         return write_use(self, <const State *>position.state,
                          from_id(self.data, <const State *>position.state, action))
@@ -288,7 +287,8 @@ cdef class QuarriorsRules(QuarriorsTables):
         where something before that step may change it.
 
         Returns:
-            what it does (`destroy`, `rotate`, `discard`), and all that it can do it to: seats with dice as in `to_dict`.
+            what it does (`destroy`, `rotate`, `discard`), and all that it can do it to: seats with dice as in
+            `to_dict`.
         """
         return write_targets(self, <const State *>position.state,
                              from_id(self.data, <const State *>position.state, action))

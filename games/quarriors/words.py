@@ -827,15 +827,32 @@ def _faces(die: Die) -> str:
 
 
 def aim(rules: Rules) -> str:
-    """The course of a turn, and what ends the game."""
-    return (
+    """The course of a turn, and what ends the game; what the edition has beside that."""
+    parameters = rules.parameters
+    light_dark = parameters["edition"] == "light_vs_dark"
+    told = [
         f"Who has {cast(QuarriorsRules, rules).goal} Glory first wins. The game ends as well when {EMPTY_CARDS} "
         "creature cards have no dice left: then most Glory wins, and of those who have it who has most dice in the "
         "Ready Area. Each turn you roll dice from your bag. Quiddity pays for what they show: creatures are summoned, "
         "and attack all rivals; spells are cast. Then you may buy a die from the Wilds for the Quiddity left; it goes "
         "to your Used Pile, which becomes your bag when that is empty. Creatures of yours that still stand when your "
         "next turn begins score their Glory."
-    )
+    ]
+    if not light_dark:
+        told.append("For each that scores you may give a die of your Used Pile back to its card: that culls weak dice.")
+    else:
+        told.append(
+            "Two large dice are rolled in each of your turns beside those you draw. Only cards cull dice. Light and "
+            "dark Quiddity buys cards of its kind at a discount, with 1 of it in the payment, and once a turn the "
+            "Anchored Spell of a creature card in the Wilds, whether you own its dice or not."
+        )
+    if parameters["qladiator"]:
+        told.append(
+            "A die that shows a Lock goes to your Locked Area, one a turn, and one has to if any is left when the roll "
+            "is over; it works there from turn to turn, neither fights nor scores, and leaves when another is locked, "
+            "when a spell destroys it, or when anybody pays 2 Quiddity."
+        )
+    return " ".join(told)
 
 
 WORDS = Words(

@@ -62,8 +62,7 @@ def test_the_rules_that_terms_name_are_there(name):
     pages = [page for page in (DOCS / f"{spec.folder.name}.md", readme) if page.exists()]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     numbers = set(re.findall(r"\b([A-Z]\d+)\b", text))
-    for first, last in re.findall(r"\b[A-Z](\d+)-[A-Z](\d+)\b", text):
-        letter = re.search(rf"\b([A-Z]){first}-", text).group(1)
+    for letter, first, last in re.findall(r"\b([A-Z])(\d+)-[A-Z](\d+)\b", text):
         numbers |= {f"{letter}{n}" for n in range(int(first), int(last) + 1)}
     for term in spec._terms:
         assert set(re.findall(r"\b[A-Z]\d+\b", term.rule)) <= numbers, term.name

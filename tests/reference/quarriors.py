@@ -110,13 +110,14 @@ class Creature:
 
     def label(self) -> str:
         """Everything that tells it apart from creatures with the same die."""
-        return label([die.key() for die in self.attached], self.copy, self.attack, self.defense)
+        done = self.recopied or self.new
+        return label([die.key() for die in self.attached], self.copy, self.attack, self.defense, done)
 
 
-def label(attached: list[Any], copy: tuple[str, int] | None, attack: int, defense: int) -> str:
-    """A creature's description beside its die, as text."""
+def label(attached: list[Any], copy: tuple[str, int] | None, attack: int, defense: int, done: bool) -> str:
+    """A creature's description beside its die, as text; `done`: it cannot recopy any more, or be unlocked, this turn."""
     spells = "".join(f" + {name} {face}" for name, face in sorted(attached))
-    return f"[{spells} {f'= {copy[0]} {copy[1]}' if copy else ''} {attack:+}/{defense:+}]"
+    return f"[{spells} {f'= {copy[0]} {copy[1]}' if copy else ''} {attack:+}/{defense:+}{' done' if done else ''}]"
 
 
 @dataclass
@@ -289,14 +290,29 @@ class Game:
         return self.clockwise(seat)[1:]
 
     def rank(self, creature: Creature) -> tuple[Any, ...]:
-        """Creatures are asked in class order, then by face, copy, attached spells and boosts."""
+        """Creatures are asked in class order, then by face, copy, attached spells and boosts.
+
+        Spells count from the last class on: how many show its first spell face, how many another.
+        """
 
         def place(die: tuple[str, Any]) -> tuple[int, Any]:
             return self.data.order.index(die[0]), die[1]
 
         copy = place(creature.copy) if creature.copy else (len(self.data.order), 0)
-        attached = tuple(sorted(place(die.key()) for die in creature.attached))
-        return *place((creature.name, creature.face)), copy, attached, creature.attack, creature.defense
+        counts = Counter(die.key() for die in creature.attached)
+        attached = tuple(
+            counts[name, self.data.number(name, face)]
+            for name in reversed(self.classes())
+            if self.kind(name) == "spell"
+            for face in self.spell_faces(name)
+        )
+        boosts = creature.attack, creature.defense, creature.recopied
+        return *place((creature.name, creature.face)), copy, attached, *boosts
+
+    def spell_faces(self, name: str) -> list[int]:
+        """The different spell faces of a die."""
+        faces = self.data.dice[name]["faces"]
+        return sorted({self.data.number(name, face) for face in range(len(faces)) if faces[face].get("spell")})
 
     def ordered(self, seat: int) -> list[Creature]:
         """A seat's creatures in order."""
@@ -665,7 +681,9 @@ class Game:
         """A5."""
         seat, player = self.active, self.players[self.active]
         for creature in self.ordered(seat):  # A5 step 0, A39
-            yield from self.copy(seat, creature, self.recopies(seat, creature), optional=True)
+            options = self.recopies(seat, creature)
+            yield from self.copy(seat, creature, options, optional=True)
+            creature.recopied |= bool(options)  # asked once
         scorers = self.ordered(seat)
         self.scored = len(scorers)
         glory = 0

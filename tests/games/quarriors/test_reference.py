@@ -77,7 +77,8 @@ def label_of(die: dict[str, Any]) -> str:
     """The model's label of a creature of `to_dict`."""
     attached = [(spell["die"], spell["face"]) for spell in die.get("attached", [])]
     copy = (die["copy"]["die"], die["copy"]["face"]) if "copy" in die else None
-    return label(attached, copy, die.get("attack", 0), die.get("defense", 0))
+    done = "recopied" in die.get("marks", ())
+    return label(attached, copy, die.get("attack", 0), die.get("defense", 0), done)
 
 
 def is_creature(die: dict[str, Any], data: Data) -> bool:

@@ -703,3 +703,38 @@ def test_whatever_is_reconstructed_says_so() -> None:
 )
 def test_a_card_says_whom_it_is_about(name: str, edition: str, says: str) -> None:
     assert says in card_text(read_sets([DATA / f"{edition}.toml"]).cards[name])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "there", "absent"),
+    [
+        ({}, "burst level spell cull summon capture score reaction attached copy", "lock large discounted"),
+        ({"qladiator": True}, "burst lock unlock", "large"),
+        ({"edition": "light_vs_dark"}, "burst Anchored Spent discounted large cull", "lock"),
+    ],
+)
+def test_the_words_of_an_edition_are_explained(parameters: dict[str, Any], there: str, absent: str) -> None:
+    names = " ".join(SPEC.terms(SPEC.make_rules(parameters)))
+    for word in there.split():
+        assert word in names, word
+    for word in absent.split():
+        assert f"{word} " not in names + " ", word
+
+
+def test_how_dice_are_culled_depends_on_the_edition() -> None:
+    """B28, D19."""
+    base, light_dark = (SPEC.make_rules(given) for given in ({}, {"edition": "light_vs_dark"}))
+    assert "one for each creature that has scored" in SPEC.terms(base)["cull"]
+    assert "only cards allow it" in SPEC.terms(light_dark)["cull"]
+
+
+def test_how_the_game_is_won_tells_of_what_the_edition_has() -> None:
+    """B28; D7, D19, D23, D26; LK4, LK18."""
+    words = {"culls": {}, "Lock": {"qladiator": True}, "Anchored Spell": {"edition": "light_vs_dark"}}
+    told = {word: SPEC.aim(SPEC.make_rules(parameters)) for word, parameters in words.items()}
+    for word, text in told.items():
+        assert word in text
+    assert "Lock" not in told["culls"]
+    assert "Anchored" not in told["Lock"]
+    assert "discount" in told["Anchored Spell"]
+    assert "Only cards cull" in told["Anchored Spell"]
