@@ -115,7 +115,7 @@ class Creature:
 
 
 def label(attached: list[Any], copy: tuple[str, int] | None, attack: int, defense: int, done: bool) -> str:
-    """A creature's description beside its die, as text; `done`: it cannot recopy any more, or be unlocked, this turn."""
+    """A creature's description beside its die; `done`: it cannot recopy any more, or be unlocked, this turn."""
     spells = "".join(f" + {name} {face}" for name, face in sorted(attached))
     return f"[{spells} {f'= {copy[0]} {copy[1]}' if copy else ''} {attack:+}/{defense:+}{' done' if done else ''}]"
 
