@@ -86,7 +86,8 @@ cdef class StateGraph:
         cdef bint fresh
         cdef int64_t at = 0
         cdef int trouble = 0
-        self.table.intern(position.state, &fresh)
+        if self.table.intern(position.state, &fresh) < 0:
+            raise MemoryError
         while at < self.table.n_states:
             with nogil:
                 trouble = self.list_steps(&at, pace.chunk)
