@@ -26,7 +26,7 @@ from rich.text import Text
 from engine_ext.errors import ConfigError, QuandaryError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
-from experiments import gametext, ladder, ratings, solve, tryout
+from experiments import gametext, ladder, ratings, solve, terminal, tryout
 from experiments.config import ConvergenceConfig
 from experiments.inputs import HERE, Inputs
 from experiments.plots import Curve
@@ -648,7 +648,7 @@ def _print_rows(
         for budget in left[:count]:
             shown.add_column(heads[budget], justify="right", no_wrap=True)
         for label, cells in texts.items():
-            shown.add_row(Text(label.replace(",", ", ")), *(Text("\n".join(cells[budget])) for budget in left[:count]))
+            shown.add_row(Text(terminal.spaced(label)), *(Text("\n".join(cells[budget])) for budget in left[:count]))
         console.print(shown)
         left, title = left[count:], None
 

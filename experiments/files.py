@@ -36,6 +36,8 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ResultsError(f"{path} does not exist: there is no {what}") from error
+    except NotADirectoryError as error:
+        raise ResultsError(f"{path.parent} is a file: there is no {what} in it") from error
     except (OSError, ValueError, RecursionError) as error:
         raise ResultsError(f"{path} is damaged: {reason(error)}") from error
     if not isinstance(content, dict):

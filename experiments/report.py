@@ -18,7 +18,7 @@ from rich.text import Text
 
 import games
 from engine_ext.errors import ResultsError
-from experiments import analysis, config, convergence, export, files, gametext, integrity, manifest, ratings
+from experiments import analysis, config, convergence, export, files, gametext, integrity, manifest, ratings, terminal
 from experiments.analysis import ArenaSummary
 from experiments.config import ExperimentConfig
 from experiments.differences import Sample, compare, holm
@@ -328,7 +328,8 @@ def percent_text(estimate: Estimate) -> str:
 
 def elo_text(estimate: Estimate) -> str:
     """`+120 [+96, +144]`."""
-    return f"{estimate.value:+.0f} [{estimate.low:+.0f}, {estimate.high:+.0f}]"
+    value, low, high = (0.0 if abs(each) < 0.5 else each for each in (estimate.value, estimate.low, estimate.high))
+    return f"{value:+.0f} [{low:+.0f}, {high:+.0f}]"
 
 
 def ms_text(value: float) -> str:
@@ -381,7 +382,7 @@ def print_tables(results: Results, console: Console) -> None:
             cells += [_plus_minus(sign, standing.share, ".1f", ".1f", 100, " %")]
             cells += [_plus_minus(sign, standing.utility, ".3f", ".3f")]
             cells += [str(standing.seats), ms_text(standing.ms_per_decision)]
-            table.add_row(Text(standing.bot.replace(",", ", ")), *cells[: len(names)])  # lines break at commas
+            table.add_row(Text(terminal.spaced(standing.bot)), *cells[: len(names)])
         console.print(table)
         if summary.test is not None:
             console.print(test_text(summary), highlight=False, markup=False)
@@ -405,6 +406,8 @@ def breakable(text: str) -> Markup:
 def _plus_minus(sign: str, estimate: Estimate, form: str, spread_form: str, scale: float = 1, unit: str = "") -> str:
     """`0.512 ±0.032`: the value and the wider half of its interval."""
     text = f"{scale * estimate.value:{form}}"
+    if float(text) == 0:
+        text = f"{0.0:{form}}"  # no minus before it
     if math.isfinite(estimate.low):
         spread = scale * max(estimate.high - estimate.value, estimate.value - estimate.low)
         text += f" {sign}{spread:{spread_form}}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 
@@ -18,6 +19,15 @@ def width(elsewhere: int) -> int | None:
     """
     told = os.environ.get("COLUMNS", "")
     return None if sys.stdout.isatty() or (told.isascii() and told.isdecimal() and int(told)) else elsewhere
+
+
+def spaced(spec: str) -> str:
+    """A spec with a space after its commas, where lines can break; not within a quoted name of a file.
+
+    >>> spaced('policy(file="a,b",p=1)')
+    'policy(file="a,b", p=1)'
+    """
+    return re.sub(r'("[^"]*")|,', lambda found: found[1] or ", ", spec)
 
 
 class Terminal(Console):

@@ -345,7 +345,7 @@ def _allowed(parameter: Parameter) -> str:
     if kind is str:
         return "text"
     if kind is Path:
-        return "a file"
+        return "a file, in double quotes where its name has one of , ( ) =; a name with a double quote cannot be given"
     word = "whole number" if kind is int else "number"
     if parameter.low is None and parameter.high is None:
         return word

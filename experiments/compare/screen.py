@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments import report
+from experiments import report, terminal
 from experiments.compare.comparison import Comparison
 from experiments.compare.rows import Row, at
 from experiments.ratings import Estimate
@@ -45,12 +45,12 @@ def print_comparison(found: Comparison, console: Console) -> None:
 def _print_rows(game: str, rows: Sequence[Row], console: Console) -> None:
     table = Table(title=Text(report.heading(game)), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     table.add_column("figure", overflow="fold", min_width=16)
-    for column in ("A", "B", "B − A", "p"):
+    for column in ("A", "B", "B − A", "p (Holm)"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("", overflow="fold", min_width=9)
     for row in rows:
         of = " against ".join((row.of, *row.against)) if len(row.against) == 1 else row.of
-        shown = f"{row.measure.replace('_', ' ')} of {of.replace(',', ', ')}{at(row.x, row.x_unit)}"
+        shown = f"{row.measure.replace('_', ' ')} of {terminal.spaced(of)}{at(row.x, row.x_unit)}"
         p = "–" if math.isnan(row.p_corrected) else f"{row.p_corrected:.3f}" if row.p_corrected >= 0.001 else "< 0.001"
         numbers = [_number(row, each) for each in (row.found.a, row.found.b, row.found.value)]
         table.add_row(Text(shown), *numbers, p, Text(_verdict(row), style="bold" if row.differs else ""))
@@ -82,6 +82,6 @@ def _speed_table(found: Comparison) -> Table:
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("unit", no_wrap=True)
     for speed in found.speeds:
-        name = f"{report.heading(speed.game)}: {speed.of.replace(',', ', ')}{at(speed.x, speed.x_unit)}"
+        name = f"{report.heading(speed.game)}: {terminal.spaced(speed.of)}{at(speed.x, speed.x_unit)}"
         table.add_row(Text(name), f"{speed.a:.3g}", f"{speed.b:.3g}", f"{speed.ratio:.2f}", speed.unit)
     return table
