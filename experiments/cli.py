@@ -36,6 +36,26 @@ app = typer.Typer(
 )
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from experiments import manifest
+
+        found = manifest.versions()
+        commit = manifest.commit()
+        of = f", commit {commit}" if commit else ""
+        print(f"quandary {found['quandary']}{of}, Python {found['python']}, OpenSpiel {found['open_spiel']}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", help="say which version this is, and leave", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the command; always ends by SystemExit."""
     sys.exit(_exit_code(arguments))

@@ -11,10 +11,12 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
 from experiments.analysis import ArenaSummary
 from experiments.ratings import Estimate
@@ -194,6 +196,22 @@ def _folded(name: str, width: int = 26) -> str:
     return "\n".join(lines)
 
 
+def _few_labels(axis: Axis) -> None:
+    """Labels of a log axis that do not run into each other: at powers of ten, or, where less than two are in view, at
+    a few plain numbers."""
+    low, high = axis.get_view_interval()
+    axis.set_minor_formatter(NullFormatter())
+    powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+    if len(powers) >= 2:
+        return
+    steps = [sign * 10.0**power for power in range(powers.start - 1, powers.stop + 1) for sign in (1, 2, 5)]
+    ticks = [step for step in steps if low <= step <= high]
+    if len(ticks) < 2:
+        ticks = [float(tick) for tick in MaxNLocator(4).tick_values(low, high) if low <= tick <= high]
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
+
+
 def curves(found: Sequence[Curve], x_label: str, y_label: str) -> Plot:
     """Curves on log axes, a line and a band of the interval for each solver."""
     with mpl.rc_context(STYLE):
@@ -240,6 +258,8 @@ def curves(found: Sequence[Curve], x_label: str, y_label: str) -> Plot:
                 axes.vlines(*zip(*bars, strict=True), color=colour, linewidth=1.0, alpha=0.55)
         axes.set_xscale("log")
         axes.set_yscale("log")
+        _few_labels(axes.xaxis)
+        _few_labels(axes.yaxis)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         if len(found) > 5:

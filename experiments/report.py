@@ -193,6 +193,7 @@ def _curve_part(summary: convergence.Summary) -> dict[str, Any]:
         "s": summary,
         "title": summary.config.title or f"{heading(summary.config.game)}: {summary.y_label}",
         "plots": _inline(export.curve_plots(summary)),
+        "zeros": any(y.value <= 0 for curve in summary.over_budget if not curve.level for y in curve.y),
     }
 
 

@@ -53,13 +53,17 @@ def _files(folder: Path) -> dict[str, Path]:
     for base in (DATA, folder):
         if not base.is_dir():
             raise DataError(f"{base}: no such folder of data files")
-        found = {path.relative_to(base).as_posix(): path for path in sorted(base.rglob("*.toml"))}
+        # Nowhere else: the folder may be anybody's, with all the rest of a disk below it.
+        found = {
+            path.relative_to(base).as_posix(): path for where in ("*", "mobs/*") for path in base.glob(f"{where}.toml")
+        }
         known = f"{', '.join(sorted(name for name in files if '/' not in name))} and mobs/*.toml"
-        for name in found:
-            if base != DATA and name not in files and not (name.startswith("mobs/") and name.count("/") == 1):
-                raise DataError(f"{found[name]}: no data file is called that; there are {known}")
-        if not found:
-            raise DataError(f"{base}: there are no data files; looked for {known}")
+        strange = [name for name in sorted(found) if base != DATA and name not in files and "/" not in name]
+        if len(found) == len(strange):
+            there = f"; there are {', '.join(strange[:3])}{', ...' if len(strange) > 3 else ''}" if strange else ""
+            raise DataError(f"{base}: there are no data files; looked for {known}{there}")
+        if strange:
+            raise DataError(f"{found[strange[0]]}: no data file is called that; there are {known}")
         if base != DATA and any(name.startswith("mobs/") for name in found):
             files = {name: path for name, path in files.items() if not name.startswith("mobs/")}
         if base != DATA and {"boards.toml", "tiles.toml"} & set(found):

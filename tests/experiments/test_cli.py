@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,13 @@ def test_a_bad_game_in_a_process_of_its_own():
 def test_listings(words, capsys):
     code, _, errors = command_line(capsys, *words)
     assert (code, errors) == (0, "")
+
+
+def test_the_version_is_told(capsys):
+    code, output, errors = command_line(capsys, "--version")
+    assert (code, errors) == (0, "")
+    assert output.startswith("quandary ")
+    assert f"Python {platform.python_version()}" in output
 
 
 def test_no_arguments_show_the_help():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tomllib
 from pathlib import Path
@@ -209,6 +210,9 @@ def test_bad_data_are_named(tmp_path: Path, file: str, old: str, new: str, told:
 
 def test_files_that_nobody_would_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "favour.toml").write_text("", encoding="utf-8")
+    with pytest.raises(DataError, match=r"there are no data files; looked for boards\.toml.*; there are favour\.toml"):
+        read_content(tmp_path)
+    (tmp_path / "time.toml").write_bytes((DATA / "time.toml").read_bytes())
     with pytest.raises(DataError, match=r"favour\.toml: no data file is called that; there are boards\.toml"):
         read_content(tmp_path)
     with pytest.raises(DataError, match="no such folder"):
@@ -230,6 +234,23 @@ def test_a_folder_of_ones_own_may_leave_files_out(tmp_path: Path) -> None:
     content = read_content(tmp_path)
     assert next(m for m in content.monsters if m.name == "Cake Monster").energy == 13
     assert content.digest != read_content().digest
+
+
+def test_only_the_places_of_data_files_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder may have the rest of a disk below it."""
+    deep = tmp_path / "somebody" / "else"
+    deep.mkdir(parents=True)
+    for name in ("project.toml", "common.toml"):
+        (deep / name).write_text("not = 'ours'", encoding="utf-8")
+    looked_into: list[str] = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: (looked_into.append(str(path)), scan(path))[1])
+    with pytest.raises(DataError, match="there are no data files; looked for"):
+        read_content(tmp_path)
+    assert looked_into
+    assert not [path for path in looked_into if "somebody" in path]
+    (tmp_path / "time.toml").write_bytes((DATA / "time.toml").read_bytes())
+    assert read_content(tmp_path).digest == read_content().digest
 
 
 def test_a_folder_without_data_files_is_refused(tmp_path: Path) -> None:
