@@ -231,6 +231,14 @@ class GameSpec:
             return self.words.options(position)
         return {action: position.action_to_string(action) for action in position.legal_actions()}
 
+    def understand(self, position: Position, line: str) -> int | None:
+        """The legal action that a typed line means in the game's own shorthand; None where it is none.
+
+        Raises:
+            IllegalActionError: it is shorthand, and means nothing here.
+        """
+        return self.words.understand(position, line) if self.words and self.words.understand else None
+
     def tell(self, steps: Sequence[Step], seat: int) -> list[Line]:
         """What happened in some consecutive steps, as the seat saw it."""
         return (self.words.tell if self.words and self.words.tell else tell_names)(steps, seat)

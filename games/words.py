@@ -61,6 +61,9 @@ class Words:
         aim: how a game under some rules is played and won, in a few sentences, for somebody who does not know it.
         unit: what utilities count under some rules where they say more than who won, one and many of
             it: `("chip", "chips")`.
+        understand: the legal action that a typed line means in a shorthand of the game's own, such as `keep 3 5 5`;
+            None where it is no shorthand. IllegalActionError, in words, where it is one and means nothing here.
+        shorthand: what of that can be typed, in a line.
     """
 
     ask: Callable[[Position], str]
@@ -69,6 +72,8 @@ class Words:
     look_up: Callable[[Position, int], Mapping[str, str]] | None = None
     aim: Callable[[Rules], str] | None = None
     unit: Callable[[Rules], tuple[str, str]] | None = None
+    understand: Callable[[Position, str], int | None] | None = None
+    shorthand: str = ""
 
 
 def tell_names(steps: Sequence[Step], seat: int) -> list[Line]:

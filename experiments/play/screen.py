@@ -189,6 +189,8 @@ class Screen:
         if aim := session.game.spec.aim(session.rules):
             self.console.print(aim, markup=False)
         self.console.print("Type help for what you can type.", style="dim", markup=False)
+        if self._shorthand:
+            self.console.print(f"In this game also {self._shorthand}", style="dim", markup=False)
 
     def _advance(self) -> None:
         """Let dice and bots go on to the person's next decision, tell what happened, draw the table."""
@@ -330,7 +332,12 @@ class Screen:
                 return choices[int(line) - 1].action
             self.console.print(f"{line} is not on the list: 1 to {len(choices)}.", style="yellow", markup=False)
             return None
+        spec = self.session.game.spec
+        assert spec is not None
         wanted = " ".join(line.lower().split())
+        meant = spec.understand(self.session.position, wanted)
+        if meant is not None:
+            return meant
         tests: tuple[Callable[[str], bool], ...] = (
             lambda text: text == wanted,
             lambda text: text.endswith(" " + wanted),
@@ -361,6 +368,14 @@ class Screen:
 
     def _help(self, _: str) -> None:
         self.console.print(HELP, markup=False)
+        if self._shorthand:
+            self.console.print(f"in this game also {self._shorthand}.", markup=False)
+
+    @property
+    def _shorthand(self) -> str:
+        """What else can be typed in the game that is played."""
+        spec = self.session.game.spec
+        return spec.words.shorthand if spec is not None and spec.words is not None else ""
 
     def _hint(self, rest: str) -> None:
         most = self._most(rest)

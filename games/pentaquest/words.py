@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
+from engine_ext.errors import IllegalActionError
 from engine_ext.position import Position, Rules
 from games.pentaquest.cards import Card
 from games.pentaquest.rules import PentaquestRules
@@ -112,6 +115,38 @@ def _outcome(position: Position, state: Mapping[str, Any], action: int) -> str:
     expected = kept[0] + {"beat": 1, "pass": 0, "reroll,": 0}.get(verb, -1)  # P12: a failed turn may cost another card
     costs = ", and costs you a card of your army" if after["step"] == "forfeit" or kept[1] < expected else ""
     return f"your turn ends{costs}"
+
+
+# ---- what may be typed -----------------------------------------------------------------------------
+
+_DICE = re.compile(r"(keep|reroll|roll)((?: (?:and )?[1-6]+)+| all| none)(?: again)?( by card)?")
+
+
+def understand(position: Position, line: str) -> int | None:
+    """Dice as they are typed: `keep 3 5 5`, `keep 355`, `reroll 1 2`, `reroll all`; in any order. A free reroll goes
+    before a reroll card, unless the line ends in `by card`."""
+    typed = _DICE.fullmatch(" ".join(line.lower().replace(",", " ").split()))
+    state = position.to_dict()
+    if typed is None or state["step"] != "act":
+        return None
+    dice: list[int] = state["dice"]
+    keeps = typed[1] == "keep"
+    if typed[2].strip() in ("all", "none"):
+        named = list(dice) if typed[2].strip() == "all" else []
+    else:
+        named = [int(die) for die in typed[2] if die.isdecimal()]
+    missing = Counter(named) - Counter(dice)
+    if missing:
+        lying = " ".join(map(str, dice))
+        raise IllegalActionError(f"there are not so many {min(missing)}s: the dice are {lying}")
+    kept = named if keeps else list((Counter(dice) - Counter(named)).elements())
+    text = " ".join(map(str, sorted(kept))) or "none"
+    legal = {position.action_to_string(action): action for action in position.legal_actions()}
+    for source in ("reroll card",) if typed[3] else ("reroll", "reroll card"):
+        action = legal.get(f"{source}, keep {text}")
+        if action is not None:
+            return action
+    raise IllegalActionError("there is no reroll left for that: neither a free one nor a reroll card")
 
 
 # ---- the story -----------------------------------------------------------------------------------
@@ -239,4 +274,13 @@ def unit(rules: Rules) -> tuple[str, str]:
     return ("card kept", "cards kept") if rules.num_players() == 1 else ("card ahead", "cards ahead")
 
 
-WORDS = Words(ask=ask, options=options, tell=tell, look_up=look_up, aim=aim, unit=unit)
+WORDS = Words(
+    ask=ask,
+    options=options,
+    tell=tell,
+    look_up=look_up,
+    aim=aim,
+    unit=unit,
+    understand=understand,
+    shorthand="keep 3 5 5, reroll 1 2, reroll all: the dice, in any order (reroll 1 2 by card: not the free reroll)",
+)

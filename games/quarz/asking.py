@@ -49,9 +49,10 @@ def _ask_block(t: Table) -> str:
     target, more = t.frame[2], t.frame[3]
     attack = t.below()
     left = max(0, t.damage(attack[2]) - attack[4] - attack[6])
+    topmost = "" if more < 2 else ", any that you like, the topmost of them first: those above it stay"
     return (
         f"{t.name(attack[2])} hits {t.name(target)} for {left}: discard a card to block 1 of it "
-        f"(up to {count(more, 'card')})?"
+        f"(up to {count(more, 'card')}{topmost})?"
     )
 
 
@@ -89,8 +90,8 @@ def _ask_hand(t: Table) -> str:
         return f"Your monsters hold {count(held, 'card')}, and {limit} may be kept: which one goes?"
     others = "the other one comes" if over == 2 else f"the other {over - 1} come"
     return (
-        f"Your monsters hold {count(held, 'card')}, and {limit} may be kept, so {over} go, from the top of this list "
-        f"downwards: which is the first? (Those above it stay; {others} from below it.)"
+        f"Your monsters hold {count(held, 'card')}, and {limit} may be kept, so {over} go, any that you like, the "
+        f"topmost of them first: which is it? (Those above it stay; {others} from below it.)"
     )
 
 

@@ -402,3 +402,11 @@ def test_the_odds_of_all_answers_are_shown_when_asked_for():
     for wrong in ("hint 0", "hint -3", "hint some"):
         shown, _ = typed(pig(), wrong)
         assert "is no number of answers: hint, hint 15, or hint all." in shown
+
+
+def test_dice_to_keep_may_be_typed():
+    """Seed 3 rolls 2 3 4 4 5 first."""
+    session = Session(gametext.load("pentaquest"), 0, ["greedy"], 3)
+    shown, _ = typed(session, "keep 6 6", "keep 5 4 2", "moves")
+    assert "there are not so many 6s: the dice are 2 3 4 4 5" in shown
+    assert "kept 2 4 5" in shown

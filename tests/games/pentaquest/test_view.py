@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 import games
+from engine_ext.errors import IllegalActionError
 from engine_ext.position import Position
 from engine_ext.rng import Stream
 from games.words import Step
@@ -157,6 +158,51 @@ def test_the_end_among_several_says_who_has_won_and_by_what(given, end, tmp_path
     text = shown(position)
     assert f"Game over: {end}" in text
     assert "Dice" not in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "means"),
+    [
+        ("keep 3 5 5", "reroll, keep 3 5 5"),
+        ("keep 5 3 5", "reroll, keep 3 5 5"),
+        ("keep 355", "reroll, keep 3 5 5"),
+        ("Keep 3, 5 and 5", "reroll, keep 3 5 5"),
+        ("reroll 1 2", "reroll, keep 3 5 5"),
+        ("roll 1 2 again", "reroll, keep 3 5 5"),
+        ("reroll all", "reroll, keep none"),
+        ("keep none", "reroll, keep none"),
+        ("keep all", "reroll, keep 1 2 3 5 5"),
+        ("reroll 1 2 by card", "reroll card, keep 3 5 5"),
+        ("keep 3 5 5, roll 2 again", None),  # words of the menu are no shorthand
+        ("about 3", None),
+    ],
+)
+def test_dice_may_be_typed(typed: str, means: str | None, tmp_path) -> None:
+    deck = write_deck(tmp_path / "deck.toml", [("Devil", ["666"], "reroll")] * 2)
+    rules = SPEC.make_rules({"deck": str(deck)})
+    given = {"deck": [], "quest": ["Devil"], "armies": [{"reroll": 1}], "dice": [1, 2, 3, 5, 5]}
+    position = rules.from_dict(given)
+    action = SPEC.understand(position, typed)
+    assert (None if action is None else position.action_to_string(action)) == means
+    if means is not None:  # the free one used up, the card is left
+        action = SPEC.understand(rules.from_dict({**given, "rerolls": 0}), typed)
+        assert position.action_to_string(action).startswith("reroll card, keep ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("keep 5 5 5", "not so many 5s: the dice are 1 2 3 5 5"),
+        ("reroll 1 1", "not so many 1s"),
+        ("keep 4", "so many 4s"),
+    ],
+)
+def test_dice_that_are_not_there_are_named(typed: str, says: str, tmp_path) -> None:
+    deck = write_deck(tmp_path / "deck.toml", [("Devil", ["666"], "add")])
+    rules = SPEC.make_rules({"deck": str(deck)})
+    position = rules.from_dict({"quest": ["Devil"], "dice": [1, 2, 3, 5, 5]})
+    with pytest.raises(IllegalActionError, match=says):
+        SPEC.understand(position, typed)
 
 
 def test_the_end_says_how_it_ended() -> None:

@@ -166,8 +166,8 @@ def test_all_cards_that_the_hand_limit_takes_are_told() -> None:
     position = position.child(position.string_to_action("pass"))
     assert position.rules.scene(position, 0)["doing"] == "hand limit"
     assert SPEC.ask(position) == (
-        "Your monsters hold 12 cards, and 10 may be kept, so 2 go, from the top of this list downwards: which is the "
-        "first? (Those above it stay; the other one comes from below it.)"
+        "Your monsters hold 12 cards, and 10 may be kept, so 2 go, any that you like, the topmost of them first: "
+        "which is it? (Those above it stay; the other one comes from below it.)"
     )
     # In the order of monsters and cards Push/Swap/3 of Trash Bin is the last card, Push/Swap/2 the one before it.
     names = {position.action_to_string(action) for action in position.legal_actions()}
@@ -216,7 +216,7 @@ def test_the_hand_limit_asks_for_one_card_and_for_several() -> None:
         ([], "Your monsters hold 11 cards, and 10 may be kept: which one goes?"),
         (
             can,
-            "so 3 go, from the top of this list downwards: which is the first? (Those above it stay; the other 2 come",
+            "so 3 go, any that you like, the topmost of them first: which is it? (Those above it stay; the other 2",
         ),
     ):
         hands = {"P1.1": {"hand": pencil + push}, "P1.2": {"hand": more + push}, "P1.3": {"hand": push[:2]}}
@@ -258,3 +258,37 @@ def test_poison_and_the_drain_of_the_idol_are_told_as_the_start_of_the_turn() ->
             (1, "Cake Monster: energy 12 to 11, poison 2 to 1 (start of the turn: poison)"),
         ]
     assert tiles
+
+
+def test_any_cards_may_go_over_the_hand_limit() -> None:
+    """Rule 93: of twelve cards any two: 66 pairs, each reached in one way."""
+    hands = {
+        f"P1.{k}": {"hand": ["Push/Swap/1", "Push/Swap/2", "Push/Swap/3", f"{ability}/1"]}
+        for k, ability in ((1, "Toilet Paper"), (2, "Growth Spurt"), (3, "Recycle"))
+    }
+    start = position_of(rules_for(), hands)
+    start = start.child(start.string_to_action("pass"))
+    pairs = []
+    for first in start.legal_actions():
+        middle = start.child(first)
+        over = middle.rules.scene(middle, 0)["doing"] == "hand limit" and middle.current_player() == 0
+        for second in middle.legal_actions() if over else [None]:
+            end = middle if second is None else middle.child(second)
+            monsters = end.to_dict()["mobs"][0]["monsters"]
+            pairs.append(tuple(f"{k} {card}" for k in range(3) for card in monsters[k]["discard"]))
+    assert len(pairs) == len(set(pairs)) == 66
+    assert all(len(pair) == 2 for pair in pairs)
+
+
+def test_the_order_of_blocks_is_said() -> None:
+    """Rules 64, 65: any cards of the attacked monster; they are named downwards, so that each set goes once."""
+    given = {
+        "P1.3": {"at": [1, 0]},
+        "P2.1": {"at": [1, 1], "hand": ["Hot Kick/1", "Smoke Seeds/1"]},
+    }
+    position = position_of(rules_for(), given)
+    position = position.child(position.string_to_action("attack 3 P2.1"))
+    assert SPEC.ask(position) == (
+        "Trash Bin (seat 0) hits Chili Ninja for 2: discard a card to block 1 of it (up to 2 cards, any that you like, "
+        "the topmost of them first: those above it stay)?"
+    )
