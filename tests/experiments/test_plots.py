@@ -27,6 +27,9 @@ def labels(axis, renderer):
 @pytest.mark.parametrize(
     ("low", "high"),
     [
+        (2.42e-5, 5.76e-4),  # this and the next two ran into each other as matplotlib has them
+        (0.0203, 0.742),
+        (2.62e-5, 7.64e-4),
         (1.7e-3, 2.3e-3),
         (1.2e-4, 1.9e-4),
         (9.1e-4, 1.3e-2),
