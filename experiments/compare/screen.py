@@ -45,9 +45,9 @@ def print_comparison(found: Comparison, console: Console) -> None:
 def _print_rows(game: str, rows: Sequence[Row], console: Console) -> None:
     table = Table(title=Text(report.heading(game)), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     table.add_column("figure", overflow="fold", min_width=16)
-    for column in ("A", "B", "B − A", "p (Holm)"):
+    for column in ("A", "B", "B − A", "p\n(Holm)"):
         table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("", overflow="fold", min_width=9)
+    table.add_column("", overflow="fold", min_width=12)
     for row in rows:
         of = " against ".join((row.of, *row.against)) if len(row.against) == 1 else row.of
         shown = f"{row.measure.replace('_', ' ')} of {terminal.spaced(of)}{at(row.x, row.x_unit)}"
