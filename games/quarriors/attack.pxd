@@ -85,10 +85,16 @@ cdef inline void quake(const Tables *T, State *s) noexcept nogil:
 cdef inline void fix_total(const Tables *T, State *s) noexcept nogil:
     """What the attack counts against this defender, after all that comes before his first choice: Quake Dragon's
     victims bar and cap nothing any more, what W1 did counts (A2, A16, A30 to A34)."""
-    s.bonus = firstkill_bonus(T, s, s.defender)
-    s.rem = attack_total(T, s, s.defender)
-    if s.first_kill:
-        s.rem += s.bonus
-    if ignores_attached(T, s, s.defender):
-        s.flags |= S_IGNORE
+    cdef const FaceTable *f
+    cdef int32_t i, value, total = 0, bonus = 0
+    for i in range(s.n_rec):
+        f = face_of(T, s, s.rec[i].die)
+        value = value_against(T, s, s.defender, i)
+        total += value
+        if f.firstkill:
+            bonus += value
+        if f.ignore_attached and s.rec[i].level > foe_bar(T, s, s.defender):
+            s.flags |= S_IGNORE
+    s.bonus = bonus
+    s.rem = total + (bonus if s.first_kill else 0)
     go(s, P_DEFEND, 0, 0, 0)

@@ -339,14 +339,6 @@ cdef inline int32_t firstkill_bonus(const Tables *T, const State *s, int32_t d) 
             bonus += value_against(T, s, d, i)
     return bonus
 
-cdef inline bint ignores_attached(const Tables *T, const State *s, int32_t d) noexcept nogil:
-    """Whether attached spells do not help defender d: not if who ignores them may not attack him (A52, A131)."""
-    cdef int32_t i
-    for i in range(s.n_rec):
-        if face_of(T, s, s.rec[i].die).ignore_attached and s.rec[i].level > foe_bar(T, s, d):
-            return True
-    return False
-
 cdef inline bint deals_quake(const Tables *T, const State *s, int32_t d, int32_t *level) noexcept nogil:
     cdef int32_t i
     level[0] = 0
