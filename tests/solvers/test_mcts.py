@@ -447,6 +447,15 @@ def solved_scenarios():
     ]
 
 
+def with_playouts(cases):
+    """The same, each with every playout there is for the game."""
+    found = []
+    for game, scenario in cases:
+        abilities = games.spec(game).make_rules({"scenario": scenario}).abilities
+        found += [(game, scenario, each) for each in ("auto", "greedy") if each == "auto" or "suggest" in abilities]
+    return found
+
+
 def check_against_solution(game, scenario, searcher):
     """The root's value within 0.02 of the utility range, and an exactly best action: at the root, or, where dice
     come first, at the first decision after them."""
@@ -473,18 +482,18 @@ def test_every_game_with_solved_scenarios_takes_part():
     assert {game for game, _ in solved_scenarios()} >= {"pentaquest", "quarriors"}
 
 
-@pytest.mark.parametrize("playout", ["auto", "greedy"])
 @pytest.mark.parametrize(
-    ("game", "scenario"),
-    [each for each in solved_scenarios() if games.scenarios(each[0])[each[1]].solution.get("states", 10**9) < 20_000],
+    ("game", "scenario", "playout"),
+    with_playouts(
+        each for each in solved_scenarios() if games.scenarios(each[0])[each[1]].solution.get("states", 10**9) < 20_000
+    ),
 )
 def test_small_scenarios_are_played_right(game, scenario, playout):
     check_against_solution(game, scenario, MctsSearcher(simulations=100_000, playout=playout))
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("playout", ["auto", "greedy"])
-@pytest.mark.parametrize(("game", "scenario"), solved_scenarios())
+@pytest.mark.parametrize(("game", "scenario", "playout"), with_playouts(solved_scenarios()))
 def test_a_million_simulations_find_the_value_and_the_move(request, game, scenario, playout):
     if (game, scenario, playout) == ("pentaquest", "small", "greedy"):
         reason = "the action is best, and the value 0.032 of the range low: so much greedy play loses over eight turns"
