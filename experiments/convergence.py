@@ -10,6 +10,7 @@ average strategies of one long search from the start of the game.
 from __future__ import annotations
 
 import functools
+import json
 import math
 import time
 from collections import defaultdict
@@ -23,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from engine_ext.errors import ConfigError, QuandaryError
+from engine_ext.errors import ConfigError, QuandaryError, ResultsError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
 from experiments import gametext, ladder, ratings, solve, terminal, tryout
@@ -342,6 +343,11 @@ class CurveTask:
         rules = gametext.load(self.config.game, own_only=True).rules
         assert rules is not None
         cases = exact_cases(self.config.game, self.config.positions, self.seed)
+        part = self.points[0].key.partition("/")[0]
+        rows.positions = [
+            (part, number, _json(position.to_dict()), _json(_named(position, values)))
+            for number, (position, values) in enumerate(cases)
+        ]
         for point in self.points:
             searcher = specs.make_searcher(self._spec(point), rules)
             seconds: list[float] = []
@@ -351,6 +357,8 @@ class CurveTask:
                 result = searcher.search(position, seed=keyed_seed(self._seed(point), number))
                 regret = max(values.values()) - values[result.action] if result.action is not None else math.nan
                 rows.measures.append((point.key, regret_name(number), _unrounded(regret)))
+                if result.action is not None:
+                    rows.choices.append((point.key, number, int(result.action)))
                 seconds.append(result.seconds)
             # A baseline that solves the game does so once: its longest search tells what an answer costs.
             spent = sum(seconds) / len(seconds) if point.budget else max(seconds)
@@ -360,6 +368,19 @@ class CurveTask:
     def _spec(self, point: Point) -> Spec:
         line = lines_of(self.config)[point.solver]
         return self.inputs.located(with_budget(line.solver, line.unit, point.budget))
+
+
+def _named(position: Position, values: Mapping[int, float]) -> list[dict[str, Any]]:
+    """Every action of a position with its exact value, for who wants to check a regret."""
+    player = position.current_player()
+    return [
+        {"action": int(action), "name": position.action_to_string(player, action), "value": float(value)}
+        for action, value in sorted(values.items())
+    ]
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False)
 
 
 def regret_name(number: int) -> str:
@@ -471,6 +492,8 @@ class Summary:
         positions: found for `regret`, where that is fewer than were asked for; else 0.
         notes: on intervals, for below the table.
         samples: of `regret` by solver and budget, the values at each position.
+        places: of `regret`, the positions by number, each with the exact values of its actions.
+        choices: of `regret`, what was chosen at each.
         caveat: what the measure does not say of this game; empty where there is nothing.
     """
 
@@ -492,6 +515,92 @@ class Summary:
     notes: Sequence[str] = ()
     samples: Mapping[tuple[str, int], Mapping[Hashable, Sequence[float]]] = field(default_factory=dict)
     caveat: str = ""
+    places: Sequence[Place] = ()
+    choices: Sequence[Choice] = ()
+
+
+@dataclass(frozen=True)
+class Place:
+    """A position at which regret was measured.
+
+    Attributes:
+        number: from 0.
+        position: as JSON, what `Rules.restore` takes.
+        actions: as JSON, a list of {"action", "name", "value"}; the value is exact, for the seat to move.
+    """
+
+    number: int
+    position: str
+    actions: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a solver chose at a position.
+
+    Attributes:
+        solver: label of its curve.
+        unit: what its budgets count; None for a baseline.
+        budget: 0 for a baseline.
+        repeat: which of the seeds.
+        place: number of the position.
+        action: chosen.
+        name: of the action.
+        value: exact, of the action.
+        best_name: of an action than which none is better.
+        best: its value.
+        regret: as it was measured.
+    """
+
+    solver: str
+    unit: str | None
+    budget: int
+    repeat: int
+    place: int
+    action: int
+    name: str
+    value: float
+    best_name: str
+    best: float
+    regret: float
+
+
+def _choices(config: ConvergenceConfig, number: int, store: Store) -> tuple[list[Place], list[Choice]]:
+    """Positions of a part, and what was chosen there; empty where the file is of a version that did not keep them.
+
+    Raises:
+        ResultsError: a regret that its position contradicts.
+    """
+    part = prefix(number).rstrip("/")
+    places = [Place(place, state, values) for key, place, state, values in store.positions() if key == part]
+    actions = {place.number: {each["action"]: each for each in json.loads(place.actions)} for place in places}
+    points_by_key = {point.key: point for point in points(config, number)}
+    lines = lines_of(config)
+    measured = {(key, name): value for key, name, value in store.measures()}
+    found = []
+    for key, place, action in store.choices():
+        point = points_by_key.get(key)
+        if point is None:
+            continue
+        regret = measured.get((key, regret_name(place)), math.nan)
+        known = actions.get(place, {})
+        if action not in known:
+            raise ResultsError(f"{store.path} is damaged: {key!r} chose action {action} where there is none")
+        best = max(known.values(), key=lambda each: each["value"])
+        chosen = known[action]
+        if not math.isclose(best["value"] - chosen["value"], regret, rel_tol=1e-9, abs_tol=1e-9):
+            raise ResultsError(
+                f"{store.path} is damaged: {key!r} has a regret of {regret:g} at position {place}, where its choice "
+                f"costs {best['value'] - chosen['value']:g}"
+            )
+        line = lines[point.solver]
+        found.append(
+            Choice(
+                line.label, line.unit, point.budget, point.repeat, place, action, chosen["name"], chosen["value"],
+                best["name"], best["value"], regret,
+            )
+        )  # fmt: skip
+    return places, found
 
 
 def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary | None:
@@ -532,6 +641,7 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
     game = gametext.load(config.game)
     caveat = "" if config.measure == "regret" else solve.no_distance(game.n_players, game.zero_sum)
     resampled = _resampled(config.repeats, found)
+    places, choices = _choices(config, number, store)
     return Summary(
         config=config,
         complete=len(values) == points_total(config),
@@ -550,6 +660,8 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
         positions=found if config.measure == "regret" and found < config.positions else 0,
         notes=_notes(over_budget, resampled, found, most),
         samples=samples,
+        places=places,
+        choices=choices,
         caveat=f"{caveat[0].upper()}{caveat[1:]}." if caveat else "",
     )
 

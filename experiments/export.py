@@ -88,8 +88,8 @@ def write_tables(results: Results, folder: Path) -> list[Path]:
 
     Returns:
         the files: arena1.csv and .tex (of each bot, best first), arena1-cross (of each two bots that met), arena1-pairs
-        (their differences), curve1 (of
-        each solver and budget), ... docs/experiments.md has the columns.
+        (their differences), curve1 (of each solver and budget), and of regret, as data alone, curve1-positions and
+        curve1-choices, ... docs/experiments.md has the columns.
 
     Raises:
         ResultsError: the folder cannot be written to.
@@ -97,7 +97,8 @@ def write_tables(results: Results, folder: Path) -> list[Path]:
     _make(folder)
     paths = []
     for table in _tables(results):
-        for suffix, text in ((".csv", _csv(table, results)), (".tex", _tex(table, results))):
+        texts = {".csv": _csv(table, results)} | ({".tex": _tex(table, results)} if table.columns else {})
+        for suffix, text in texts.items():
             paths.append(folder / f"{table.name}{suffix}")
             files.write_atomically(paths[-1], text)
     return paths
@@ -161,7 +162,7 @@ class Table:
         of: names of the columns of data before the value.
         more: names of those behind it.
         rows: of data.
-        columns: of the page.
+        columns: of the page; none where it is data alone.
     """
 
     name: str
@@ -181,6 +182,9 @@ def _tables(results: Results) -> Iterator[Table]:
             yield _pairs(arena)
     for number, curve in enumerate(results.curves, 1):
         yield _curve(curve, number)
+        if curve.choices:
+            yield _places(curve, number)
+            yield _choices(curve, number)
 
 
 def _standings(summary: ArenaSummary) -> Table:
@@ -277,6 +281,39 @@ def _curve(summary: convergence.Summary, number: int) -> Table:
         columns.insert(2, Column("counted in", [row.of[2] for row in rows]))
     of = "solver", "budget", "budget_unit"
     return Table(f"curve{number}", summary.config.game, of, ("seconds",), rows, columns)
+
+
+def _places(summary: convergence.Summary, number: int) -> Table:
+    """Data alone: where regret was measured. The value is that of the best action."""
+    unit = gametext.load(summary.config.game).utility_unit
+    best = {choice.place: choice for choice in summary.choices}
+    rows = [
+        Row(
+            "best_value", unit, (place.number,), _exactly(best[place.number].best),
+            (best[place.number].best_name, place.actions, place.position),
+        )
+        for place in summary.places
+        if place.number in best
+    ]  # fmt: skip
+    more = "best_action", "actions", "state"
+    return Table(f"curve{number}-positions", summary.config.game, ("position",), more, rows, ())
+
+
+def _choices(summary: convergence.Summary, number: int) -> Table:
+    """Data alone: the regret of each choice."""
+    unit = convergence.unit_of("regret", gametext.load(summary.config.game).utility_unit)
+    rows = [
+        Row(
+            "regret", unit,
+            (each.solver, each.budget if each.unit else None, each.unit, each.repeat, each.place),
+            _exactly(each.regret),
+            (each.name, each.value, each.best_name, each.best),
+        )
+        for each in summary.choices
+    ]  # fmt: skip
+    of = "solver", "budget", "budget_unit", "repeat", "position"
+    more = "action", "action_value", "best_action", "best_value"
+    return Table(f"curve{number}-choices", summary.config.game, of, more, rows, ())
 
 
 def _exactly(value: float) -> Estimate:

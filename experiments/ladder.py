@@ -10,6 +10,7 @@ A file of experiments/ladder holds rows for one game:
     games = 600                       # it sat in
     experiment = "quickstart"         # config and seed it came from
     seed = 1
+    remark = "25 deals; not clearly separated from greedy"      # may be left out
 
 `strongest` in a spec stands for the row of the game with exactly these parameters. A game
 without a row falls back to a plain search of fixed size, and whoever resolves it is told. `lookahead` stands for
@@ -41,6 +42,7 @@ FIELDS = {
     "games": (int,),
     "experiment": (str,),
     "seed": (int,),
+    "remark": (str,),
 }
 
 
@@ -57,7 +59,7 @@ class Row:
         experiment: name of the config.
         seed: of the experiment.
         path: the file.
-        remark: how far the row can be trusted, a line; written as a comment, and empty for a row that was read.
+        remark: how far the row can be trusted, in a line; may be empty.
     """
 
     game: str
@@ -118,6 +120,7 @@ def read(path: Path) -> list[Row]:
                 experiment=row["experiment"],
                 seed=row["seed"],
                 path=path,
+                remark=row.get("remark", ""),
             )
         )
     return found
@@ -127,11 +130,11 @@ def write(found: list[Row]) -> str:
     """The text of a ladder file with these rows."""
     parts = []
     for row in found:
-        lines = [f"# {row.remark}"] if row.remark else []
-        lines += ["[[row]]", f"game = {json.dumps(row.game)}", f"bot = {json.dumps(row.bot)}"]
+        lines = ["[[row]]", f"game = {json.dumps(row.game)}", f"bot = {json.dumps(row.bot)}"]
         if row.elo is not None and row.interval is not None:
             lines += [f"elo = {row.elo:.1f}", f"interval = [{row.interval[0]:.1f}, {row.interval[1]:.1f}]"]
         lines += [f"games = {row.games}", f"experiment = {json.dumps(row.experiment)}", f"seed = {row.seed}"]
+        lines += [f"remark = {json.dumps(row.remark)}"] if row.remark else []
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 
@@ -173,7 +176,8 @@ def explain(rules: Rules) -> str:
     if row is None:
         return f"the ladder has no row for this game; {NAME} falls back to {fallback(rules)}"
     rating = "" if row.elo is None else f", Elo {row.elo:+.0f} over the mean of its rivals"
-    return f"{NAME} is {row.bot} ({row.games} games of experiment {row.experiment!r}{rating})"
+    remark = f"; {row.remark}" if row.remark else ""
+    return f"{NAME} is {row.bot} ({row.games} games of experiment {row.experiment!r}{rating}{remark})"
 
 
 def note(spec: str, rules: Rules) -> str:

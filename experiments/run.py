@@ -475,6 +475,9 @@ def _remark(summary: analysis.ArenaSummary) -> str:
             for other in rest
             if other.bot not in rivals or not rivals[other.bot].apart or rivals[other.bot].value.value < 0
         ]
-    if specs.parse_spec(best.bot).files():
+    spec = specs.parse_spec(best.bot)
+    if spec.name == "value_iteration" or (spec.name == "expectimax" and not spec.parameters.get("depth")):
+        remark += ", exact play"
+    if spec.files():
         remark += "; it plays a file, which the ladder does not hold"
     return remark + (f"; not clearly separated from {', '.join(other.bot for other in near)}" if near else "")

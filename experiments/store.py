@@ -8,6 +8,9 @@ on every machine (unless a limit in seconds is involved). What belongs to one ex
     games(job_key, game, seed, n_moves, moves_digest)   a recorded game; n_moves counts decisions
     seats(job_key, seat, bot, utility)                  who sat where, and what it got
     measures(job_key, measure, value)                   one number of a convergence experiment
+    positions(part, number, position, actions)          where regret was measured, as JSON, with the exact value of
+                                                        every action: [{"action", "name", "value"}, ...]
+    choices(job_key, number, action)                    what a searcher chose there
     runs(run, started, finished, workers, executor, host)
     timings(job_key, seat, run, decisions, seconds)     seat -1: the whole job
 
@@ -25,6 +28,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from engine_ext.errors import ResultsError
 
@@ -47,6 +51,15 @@ CREATE TABLE runs(
 CREATE TABLE timings(
     job_key TEXT NOT NULL, seat INTEGER NOT NULL, run INTEGER NOT NULL, decisions INTEGER NOT NULL,
     seconds REAL NOT NULL, PRIMARY KEY(job_key, seat)) WITHOUT ROWID;
+"""
+# Files of earlier versions have none of these, which are then empty.
+LATER_SCHEMA = """
+CREATE TABLE IF NOT EXISTS positions(
+    part TEXT NOT NULL, number INTEGER NOT NULL, position TEXT NOT NULL, actions TEXT NOT NULL,
+    PRIMARY KEY(part, number)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS choices(
+    job_key TEXT NOT NULL, number INTEGER NOT NULL, action INTEGER NOT NULL,
+    PRIMARY KEY(job_key, number)) WITHOUT ROWID;
 """
 
 
@@ -112,12 +125,16 @@ class Rows:
         seats: (job_key, seat, bot, utility).
         measures: (job_key, measure, value).
         timings: (job_key, seat, decisions, seconds).
+        positions: (part, number, position, actions); tasks of one part have the same.
+        choices: (job_key, number, action).
     """
 
     games: list[tuple[str, str, int, int, str]] = field(default_factory=list)
     seats: list[tuple[str, int, str, float]] = field(default_factory=list)
     measures: list[tuple[str, str, float]] = field(default_factory=list)
     timings: list[tuple[str, int, int, float]] = field(default_factory=list)
+    positions: list[tuple[str, int, str, str]] = field(default_factory=list)
+    choices: list[tuple[str, int, int]] = field(default_factory=list)
 
 
 def _now() -> str:
@@ -150,7 +167,7 @@ class Store:
         with store._errors():
             store._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             store._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            store._db.executescript(SCHEMA)
+            store._db.executescript(SCHEMA + LATER_SCHEMA)
             with store._db:
                 store._db.execute("INSERT INTO meta VALUES ('config_hash', ?)", (config_hash,))
         store.close()
@@ -174,6 +191,8 @@ class Store:
                 f"{path} belongs to another config (hash {found[:12]}, this one is {config_hash[:12]}); "
                 "resume needs the same config, games and bots"
             )
+        with store._errors():
+            store._db.executescript(LATER_SCHEMA)
         return store
 
     @classmethod
@@ -268,6 +287,8 @@ class Store:
                 "INSERT INTO timings VALUES (?, ?, ?, ?, ?)",
                 [(key, seat, self._run, decisions, seconds) for key, seat, decisions, seconds in rows.timings],
             )
+            self._db.executemany("INSERT OR IGNORE INTO positions VALUES (?, ?, ?, ?)", rows.positions)
+            self._db.executemany("INSERT INTO choices VALUES (?, ?, ?)", rows.choices)
 
     def forget(self, keys: Sequence[str]) -> None:
         """Drop games that were played in vain: all of them or, if killed, none."""
@@ -306,6 +327,21 @@ class Store:
         with self._errors():
             return self._db.execute("SELECT * FROM measures ORDER BY job_key, measure").fetchall()
 
+    def positions(self) -> list[tuple[str, int, str, str]]:
+        """All rows of `positions`, by part and number."""
+        return self._later("positions", "part, number")
+
+    def choices(self) -> list[tuple[str, int, int]]:
+        """All rows of `choices`, by key and number."""
+        return self._later("choices", "job_key, number")
+
+    def _later(self, table: str, order: str) -> list[Any]:
+        """All rows of a table that files of earlier versions do not have."""
+        with self._errors():
+            if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
+                return []
+            return self._db.execute(f"SELECT * FROM {table} ORDER BY {order}").fetchall()
+
     def seats_beyond(self, prefix: str, low: float, high: float) -> list[tuple[str, int, str, float]]:
         """Rows of `seats` whose keys begin so and whose utility is not within these bounds."""
         query = "SELECT * FROM seats WHERE substr(job_key, 1, ?) = ? AND utility NOT BETWEEN ? AND ? ORDER BY job_key"
@@ -338,4 +374,4 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 def dump(store: Store) -> Sequence[tuple[object, ...]]:
     """Every reproducible row, in order: what two runs of one config must agree on."""
-    return [*store.games(), *store.seats(), *store.measures()]
+    return [*store.games(), *store.seats(), *store.measures(), *store.positions(), *store.choices()]

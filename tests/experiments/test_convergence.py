@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 
 import pyspiel
 import pytest
@@ -10,7 +11,7 @@ from rich.console import Console
 from scipy import stats
 
 import games
-from engine_ext.errors import ConfigError
+from engine_ext.errors import ConfigError, ResultsError
 from experiments import config as configs
 from experiments import convergence, gametext, report, run, solve
 from experiments.config import ConvergenceConfig, parse
@@ -32,6 +33,8 @@ def measured(part, seed=1) -> Rows:
         found = task.run()
         rows.measures += found.measures
         rows.timings += found.timings
+        rows.positions = found.positions
+        rows.choices += found.choices
     return rows
 
 
@@ -140,7 +143,7 @@ def test_a_run_of_curves_makes_table_and_report(tmp_path):
     assert "exploitability" in page
     with Store.read(tmp_path / "one" / "results.sqlite") as one, Store.read(tmp_path / "two" / "results.sqlite") as two:
         assert dump(one) == dump(two)
-        assert len(dump(one)) == 4 + 12
+        assert len(dump(one)) == 4 + 12 + 6 + 12  # measures, positions, choices
 
 
 @pytest.mark.parametrize(
@@ -406,3 +409,34 @@ def test_where_nashconv_is_no_distance_to_a_minimax_value_it_is_said(game, says,
     text = " ".join(printed(found, 300).split())
     assert found.caveat.startswith(says)
     assert bool(found.caveat) == bool(says) == ("no distance to a minimax value" in text)
+
+
+@pytest.fixture
+def regrets(tmp_path):
+    """A results file of regrets at three positions, and its part."""
+    part = config(game="quandary_pig(goal=6)", measure="regret", solvers=["mcts"], budgets=[5], positions=3)
+    rows = measured(part)
+    with Store.create(tmp_path / "results.sqlite", "x") as store:
+        store.begin_run(1, "processes")
+        store.add(rows)
+    return tmp_path / "results.sqlite", part
+
+
+def test_a_regret_that_its_position_contradicts_is_refused(regrets):
+    path, part = regrets
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE measures SET value = value + 0.125 WHERE measure = 'regret0001'")
+    with Store.read(path) as store, pytest.raises(ResultsError, match="at position 1, where its choice costs"):
+        convergence.summarise(part, 1, store)
+
+
+def test_a_file_that_does_not_keep_positions_is_read_as_before(regrets):
+    path, part = regrets
+    with sqlite3.connect(path) as db:
+        db.execute("DROP TABLE positions")
+        db.execute("DROP TABLE choices")
+    with Store.read(path) as store:
+        found = convergence.summarise(part, 1, store)
+    assert found is not None
+    assert (len(found.places), len(found.choices)) == (0, 0)
+    assert len(found.over_budget) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 import re
 import shutil
@@ -14,11 +15,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from experiments import analysis, export, plots, report, run
+from experiments import analysis, export, gametext, plots, report, run
 from experiments.config import ArenaConfig
 from experiments.export import Column
 from experiments.ratings import Estimate
 from experiments.store import Rows, Store
+from solvers import specs
 from tests.experiments.command import command_line
 
 CONFIG = """
@@ -71,8 +73,32 @@ def test_the_command_writes_every_table_in_both_formats(folder, tmp_path, capsys
     assert command_line(capsys, "report", folder, "--tables", tmp_path / "t")[0] == 0
     names = ["arena1", "arena1-cross", "arena1-pairs", "arena2", "arena2-cross", "arena2-pairs", "curve1", "curve2"]
     assert sorted(path.name for path in (tmp_path / "t").iterdir()) == sorted(
-        f"{name}{suffix}" for name in names for suffix in (".csv", ".tex")
+        [f"{name}{suffix}" for name in names for suffix in (".csv", ".tex")]
+        + ["curve2-positions.csv", "curve2-choices.csv"]  # data alone
     )
+
+
+def test_a_regret_can_be_checked_from_its_position(tables):
+    """The state alone, restored by the rules: by the values of the positions behind each action."""
+    rules = gametext.load("pentaquest(scenario=one_card)").rules
+    exact = specs.make_searcher("value_iteration", rules)
+    places = {row["position"]: row for row in data(tables / "curve2-positions.csv")}
+    choices = data(tables / "curve2-choices.csv")
+    assert len(choices) == 2 * len(places) == 2 * 3
+    for row in choices:
+        position = rules.restore(json.loads(places[row["position"]]["state"]))
+        values = {}
+        for action in position.legal_actions():
+            after = position.child(action)
+            values[position.action_to_string(0, action)] = (
+                after.returns() if after.is_terminal() else exact.search(after, seed=0).values
+            )[position.current_player()]
+        assert float(row["action_value"]) == pytest.approx(values[row["action"]], abs=1e-8)
+        assert float(row["value"]) == pytest.approx(max(values.values()) - values[row["action"]], abs=1e-8)
+    curve = {row["solver"]: row for row in data(tables / "curve2.csv")}
+    for solver, row in curve.items():
+        mine = [float(each["value"]) for each in choices if each["solver"] == solver]
+        assert float(row["value"]) == pytest.approx(sum(mine) / len(mine))
 
 
 def test_every_row_of_data_says_where_it_comes_from_and_what_it_counts(tables):

@@ -553,7 +553,8 @@ def test_the_ladder_takes_the_first_of_each_arena(finished, capsys):
     code, output, _ = command_line(capsys, "ladder", finished)
     assert code == 0
     assert output.count("[[row]]") == 2
-    assert '# 60 deals\n[[row]]\ngame = "quandary_pig(goal=60)"\nbot = "greedy"' in output
+    assert '[[row]]\ngame = "quandary_pig(goal=60)"\nbot = "greedy"' in output
+    assert 'seed = 5\nremark = "60 deals"\n' in output
     assert "games = 120\n" in output
 
 
@@ -569,8 +570,8 @@ def test_the_ladder_counts_games_and_says_what_few_deals_separate(tmp_path, caps
     assert code == 0
     first, second = output.split("\n\n")
     assert "games = 18\n" in first  # 3 deals, 2 tables, 3 seatings; both bots sit in each
-    assert re.match(r"# 3 deals(; not clearly separated from (random|greedy))?\n", first)
-    assert second.startswith("# 30 deals")
+    assert re.search(r'\nremark = "3 deals(; not clearly separated from (random|greedy))?"$', first)
+    assert 'remark = "30 deals' in second
     path = tmp_path / "rows.toml"
     path.write_text(output)
     assert [row.games for row in ladder.read(path)] == [18, 60]
