@@ -554,7 +554,7 @@ def test_the_ladder_takes_the_first_of_each_arena(finished, capsys):
     assert code == 0
     assert output.count("[[row]]") == 2
     assert '[[row]]\ngame = "quandary_pig(goal=60)"\nbot = "greedy"' in output
-    assert 'seed = 5\nremark = "60 deals"\n' in output
+    assert 'remark = "60 deals"' in output
     assert "games = 120\n" in output
 
 
