@@ -16,6 +16,9 @@ from experiments.compare.comparison import Comparison
 from experiments.compare.rows import Row, at
 from experiments.ratings import Estimate
 
+_WIDE = 110  # columns in which intervals stand beside their values
+_NARROW = 80  # fewer than these do not hold the table without breaking numbers
+
 
 def print_comparison(found: Comparison, console: Console) -> None:
     """A comparison as tables."""
@@ -44,15 +47,17 @@ def print_comparison(found: Comparison, console: Console) -> None:
 
 def _print_rows(game: str, rows: Sequence[Row], console: Console) -> None:
     table = Table(title=Text(report.heading(game)), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    table.add_column("figure", overflow="fold", min_width=16)
+    table.add_column("figure", overflow="fold", min_width=16 if console.width >= _NARROW else 8)
     for column in ("A", "B", "B − A", "p\n(Holm)"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("", overflow="fold", min_width=12)
+        table.add_column(column, justify="right", no_wrap=console.width >= _NARROW, overflow="fold")
+    table.add_column("", overflow="fold", min_width=9)
     for row in rows:
         of = " against ".join((row.of, *row.against)) if len(row.against) == 1 else row.of
         shown = f"{row.measure.replace('_', ' ')} of {terminal.spaced(of)}{at(row.x, row.x_unit)}"
         p = "–" if math.isnan(row.p_corrected) else f"{row.p_corrected:.3f}" if row.p_corrected >= 0.001 else "< 0.001"
         numbers = [_number(row, each) for each in (row.found.a, row.found.b, row.found.value)]
+        if console.width < _WIDE:
+            numbers = [each.replace(" [", "\n[") for each in numbers]
         table.add_row(Text(shown), *numbers, p, Text(_verdict(row), style="bold" if row.differs else ""))
     console.print(table)
 

@@ -277,6 +277,7 @@ def test_the_same_run_twice_comes_out_alike(tmp_path, capsys, monkeypatch):
         'name = "twice"\n[[arena]]\ngame = "pig(goal=20)"\nbots = ["random", "greedy"]\ndeals = 5\n'
         '[[convergence]]\ngame = "kuhn_poker"\nmeasure = "exploitability"\nsolvers = ["cfr"]\nbudgets = [1, 10]\n'
     )
+    monkeypatch.setenv("COLUMNS", "120")
     for name in "ab":
         run.run(tmp_path / "config.toml", tmp_path / name, workers=1)
     code, out, err = command_line(capsys, "compare", tmp_path / "a", tmp_path / "b", "--check")
@@ -397,3 +398,14 @@ def test_whole_runs_that_do_not_differ_seldom_seem_to(tmp_path):
         for folder in pair:
             shutil.rmtree(folder)
     assert alarms <= 3
+
+
+@pytest.mark.parametrize("width", [60, 76, 100])
+def test_a_comparison_fits_the_terminal(tmp_path, capsys, monkeypatch, width):
+    """No line is cut: the last column is there, and its words."""
+    for name in "ab":
+        simulated(tmp_path / name, pig(deals=20), wins({"greedy": 1.0}))
+    monkeypatch.setenv("COLUMNS", str(width))
+    _, out, _ = command_line(capsys, "compare", tmp_path / "a", tmp_path / "b")
+    assert max(map(len, out.splitlines())) <= width
+    assert "alike" in out
