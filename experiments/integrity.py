@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine_ext.errors import ResultsError
-from experiments import arena, bounds, convergence, gametext
+from experiments import arena, bounds, convergence, files, gametext
 from experiments.config import ConvergenceConfig, ExperimentConfig
 from experiments.seeds import keyed_seed
 from experiments.store import Store
@@ -32,7 +32,7 @@ def check(config: ExperimentConfig, store: Store) -> None:
         ResultsError: naming file, job and fault.
     """
     bounds.check(config, store)
-    fault = next(itertools.chain(_games(config, store), _points(config, store)), None)
+    fault = next(itertools.chain(_games(config, store), _points(config, store), _choices(config, store)), None)
     if fault is not None:
         raise ResultsError(f"{store.path} is damaged: {fault}")
 
@@ -132,3 +132,49 @@ def _measures(part: ConvergenceConfig, count: int) -> list[str]:
     if part.measure != "regret":
         return ["exploitability"]
     return [convergence.regret_name(number) for number in range(min(count, part.positions))]
+
+
+def _choices(config: ExperimentConfig, store: Store) -> Iterator[str]:
+    """What is wrong with the positions of regret and what was chosen there; files of earlier versions have neither.
+    Whether choices cost what was measured is seen to where they are read."""
+    parts = {convergence.prefix(i): part for i, part in enumerate(config.convergence, 1) if part.measure == "regret"}
+    actions: dict[str, list[set[int]]] = {begins: [] for begins in parts}
+    for part, number, position, listed in store.positions():
+        begins = f"{part}/"
+        if begins not in actions:
+            yield f"the config has no positions of {part!r}"
+            return
+        if number != len(actions[begins]):
+            yield f"position {len(actions[begins])} of {part!r} is missing"
+        actions[begins].append(_actions(position, listed))
+        if not actions[begins][-1]:
+            yield f"position {number} of {part!r} is none, or has no actions with their values"
+    known = {
+        point.key: convergence.prefix(i)
+        for i, part in enumerate(config.convergence, 1)
+        if part.measure == "regret"
+        for point in convergence.points(part, i)
+    }
+    for key, rows in itertools.groupby(store.choices(), key=lambda row: row[0]):
+        if key not in known:
+            yield f"the config has no choices of {key!r}"
+            return
+        places, chosen = actions[known[key]], [(number, action) for _, number, action in rows]
+        if [number for number, _ in chosen] != list(range(len(places))):
+            yield f"point {key!r} has choices at {len(chosen)} of {len(places)} positions"
+            return
+        for number, action in chosen:
+            if action not in places[number]:
+                yield f"point {key!r} chose {action!r} at position {number}, where there is no such action"
+
+
+def _actions(position: str, listed: str) -> set[int]:
+    """The actions of a position that was kept; empty where it is none."""
+    try:
+        if not isinstance(files.from_json(position), dict):
+            return set()
+        found = files.from_json(listed)
+        whole = all(type(each["name"]) is str and math.isfinite(each["value"]) for each in found)
+        return {each["action"] for each in found if type(each["action"]) is int} if whole else set()
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 
 import pytest
@@ -33,6 +34,10 @@ def path(tmp_path):
     for repeat in range(2):
         for number in range(3):
             rows.measures.append((f"curve2/mcts/{repeat:04d}/{5:012d}", f"regret{number:04d}", 0.5))
+    for number in range(3):
+        listed = [{"action": action, "name": f"take {action}", "value": 0.5 - action} for action in range(2)]
+        rows.positions.append(("curve2", number, '{"stones": 3}', json.dumps(listed)))
+        rows.choices += [(f"curve2/mcts/{repeat:04d}/{5:012d}", number, 1) for repeat in range(2)]
     rows.timings = [(key, -1, 1, 0.5) for key in dict.fromkeys(key for key, *_ in rows.measures)]
     with Store.create(tmp_path / "results.sqlite", "hash") as store:
         store.begin_run(1, "processes")
@@ -92,3 +97,34 @@ def test_points_that_the_config_does_not_have_are_refused(path, key):
     )
     with pytest.raises(ResultsError, match=f"the config has no point '{key}'"):
         check(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("UPDATE positions SET part = 'curve1'", "the config has no positions of 'curve1'"),
+        ("DELETE FROM positions WHERE number = 1", "position 1 of 'curve2' is missing"),
+        ("UPDATE positions SET position = '[]'", "position 0 of 'curve2' is none"),
+        ("UPDATE positions SET actions = '{' WHERE number = 2", "position 2 of 'curve2' is none, or has no actions"),
+        ("UPDATE positions SET actions = '[{}]'", "position 0 of 'curve2' is none, or has no actions"),
+        ("UPDATE positions SET actions = '7'", "position 0 of 'curve2' is none, or has no actions"),
+        ("UPDATE choices SET job_key = 'x' WHERE job_key LIKE '%/0000/%'", "the config has no choices of 'x'"),
+        ("DELETE FROM choices WHERE number = 2", "/0000/000000000005' has choices at 2 of 3 positions"),
+        ("DELETE FROM positions WHERE number = 2", "has choices at 3 of 2 positions"),
+        ("UPDATE choices SET action = 7", "chose 7 at position 0, where there is no such action"),
+    ],
+)
+def test_positions_and_choices_that_no_run_kept_are_refused(path, change, says):
+    edited(path, change)
+    with pytest.raises(ResultsError, match=says):
+        check(path)
+
+
+def test_files_of_earlier_versions_keep_neither(path):
+    edited(path, "DROP TABLE positions", "DROP TABLE choices")
+    check(path)
+
+
+def test_points_of_an_earlier_version_have_no_choices_beside_those_that_have(path):
+    edited(path, "DELETE FROM choices WHERE job_key LIKE '%/0001/%'")
+    check(path)
