@@ -281,8 +281,8 @@ def test_every_game_of_the_start_page_can_be_begun_in_every_variant(name, browse
 
 def test_every_opponent_of_every_form_of_the_start_page_plays():
     """Each choice of each form opens a game in which the bot makes its moves; Qu'arz and Kuhn poker hide cards."""
-    browser = TestClient(web.make_app(seconds=0.05))
-    start = browser.get("/").text
+    quick, patient = (TestClient(web.make_app(seconds=seconds)) for seconds in (0.05, 60))
+    start = quick.get("/").text
     found = re.findall(r'name="game" value="([^"]+)">(.*?)</form>', start, flags=re.DOTALL)
     assert [name for name, _ in found] == list(games.SPECS)
     for name, form in found:
@@ -295,6 +295,8 @@ def test_every_opponent_of_every_form_of_the_start_page_plays():
         )
         counts = re.findall(r'<option value="(\d+)"', form.partition('name="players"')[2].partition("</select>")[0])
         for bot in offered:
+            # The strongest at Pig solves it, once.
+            browser = patient if (name, bot) == ("quandary_pig", "strongest") else quick
             for number, variant in enumerate(variants or [""]):
                 given = {"game": name, "bot": bot, "variant": variant, "seed": "5"}
                 given |= {"players": "2"} if "2" in counts else {}
