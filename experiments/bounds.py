@@ -9,7 +9,7 @@ from experiments import arena, convergence, gametext
 from experiments.config import ExperimentConfig
 from experiments.store import Store
 
-_ROUNDING = 1e-9  # of what a game's utilities span
+ROUNDING = 1e-9  # of what a game's utilities span
 
 
 def check(config: ExperimentConfig, store: Store) -> None:
@@ -26,7 +26,7 @@ def check(config: ExperimentConfig, store: Store) -> None:
         rules = gametext.load(each.game, own_only=True).rules
         assert rules is not None
         low, high = gametext.utility_range(rules)
-        spare = _ROUNDING * (high - low)
+        spare = ROUNDING * (high - low)
         for key, seat, _, utility in store.seats_beyond(arena.prefix(i), low - spare, high + spare):
             raise ResultsError(
                 f"{store.path} is damaged: {key!r} gives seat {seat} the utility {utility:g}, and {each.game} "
@@ -36,7 +36,7 @@ def check(config: ExperimentConfig, store: Store) -> None:
         own = gametext.load(curve.game).rules
         # OpenSpiel's games declare ranges that not all of them keep to.
         low, high = (0.0, math.inf) if own is None else gametext.utility_range(own)
-        most = (high - low) * (1 + _ROUNDING)
+        most = (high - low) * (1 + ROUNDING)
         for key, measure, value in store.measures_beyond(convergence.prefix(i), 0.0, most):
             raise ResultsError(
                 f"{store.path} is damaged: {key!r} has the {measure} {value:g}, and a distance from the exact answer "

@@ -18,8 +18,6 @@ from experiments.config import ConvergenceConfig, ExperimentConfig
 from experiments.seeds import keyed_seed
 from experiments.store import Store
 
-_ROUNDING = 1e-9  # of what a game's utilities span
-
 
 def check(config: ExperimentConfig, store: Store) -> None:
     """Hold every row to what a run of the config writes; rows may be missing, whole jobs at a time.
@@ -102,7 +100,7 @@ def _seats(key: str, meeting: _Meeting, seating: tuple[str, ...], rows: list[tup
         if bot != seating[number]:
             yield f"game {key!r} has {bot!r} in seat {seat} where {seating[number]!r} sat"
     total = math.fsum(utility for _, _, utility in rows)
-    if meeting.spread is not None and _ROUNDING * meeting.spread < abs(total):
+    if meeting.spread is not None and bounds.ROUNDING * meeting.spread < abs(total):
         yield f"utilities of game {key!r} add up to {total:g}, and {meeting.game} is a zero-sum game"
 
 

@@ -22,7 +22,7 @@ from rich.console import Group
 
 from engine_ext.errors import DataError, ParameterError, QuandaryError, quoted, reason
 from engine_ext.position import Position, Rules
-from games.terms import Term
+from games.terms import Term, read_when
 from games.terms import read as read_terms
 from games.words import Line, Step, Words, tell_names
 
@@ -307,13 +307,7 @@ def read_search_settings(path: Path, parameters: Mapping[str, ParameterValue]) -
         for key in ("searcher", "settings"):
             if key not in row:
                 raise DataError(f"{where}: the key {key!r} is missing")
-        when = {}
-        for key, value in row.get("when", {}).items():
-            when[key] = value if isinstance(value, list) else [value]
-            if key not in parameters:
-                raise DataError(f"{where}: when: the game has no parameter {key!r}; it has: {', '.join(parameters)}")
-            if any(type(each) is not type(parameters[key]) for each in when[key]):
-                raise DataError(f"{where}: when: {key} must be of type {type(parameters[key]).__name__}")
+        when = read_when(row.get("when", {}), where, parameters)
         found.append({"searcher": row["searcher"], "settings": row["settings"], "when": when})
     return found
 

@@ -75,11 +75,24 @@ def _read(row: Any, where: str, parameters: Mapping[str, Any]) -> Term:
     for key in ("name", "text", "rule"):
         if key not in row:
             raise DataError(f"{where}: the key {key!r} is missing")
-    when = {}
-    for key, value in row.get("when", {}).items():
-        when[key] = value if isinstance(value, list) else [value]
+    return Term(row["name"], row["text"], row["rule"], read_when(row.get("when", {}), where, parameters))
+
+
+def read_when(when: Mapping[str, Any], where: str, parameters: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Under which values of a game's parameters a row of a data file holds: lists by parameter.
+
+    Args:
+        when: the row's own table, from parameters to a value or a list of values.
+        where: the row, for messages.
+        parameters: of the game, with their defaults.
+
+    Raises:
+        DataError: an unknown parameter, or a value of another type than its default.
+    """
+    found = {key: value if isinstance(value, list) else [value] for key, value in when.items()}
+    for key, values in found.items():
         if key not in parameters:
             raise DataError(f"{where}: when: the game has no parameter {key!r}; it has: {', '.join(parameters)}")
-        if any(type(each) is not type(parameters[key]) for each in when[key]):
+        if any(type(each) is not type(parameters[key]) for each in values):
             raise DataError(f"{where}: when: {key} must be of type {type(parameters[key]).__name__}")
-    return Term(row["name"], row["text"], row["rule"], when)
+    return found
