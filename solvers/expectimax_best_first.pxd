@@ -155,9 +155,11 @@ cdef inline void improve(Search *s, TwigTree *tree, int32_t level, int32_t depth
         target: return when the upper bound is no more than this.
         stop: return when the lower bound is no less than this.
         patience: at a chance node, return when side * guess is more than this.
+
+    What lies below a node that is solved is given back: all that was added since the call is below it.
     """
     cdef Twig *twig
-    cdef int64_t pick = NONE
+    cdef int64_t pick = NONE, before = tree.n_twigs
     cdef Window window
     cdef bint moved = False     # something was done: every call gets on, however little its window asks for
     if tree.twigs[at].children == NONE:
@@ -187,6 +189,9 @@ cdef inline void improve(Search *s, TwigTree *tree, int32_t level, int32_t depth
         twig = &tree.twigs[at]
     if pick != NONE and twig.turn >= 0 and (twig.low >= stop if twig.turn == 0 else twig.high <= target):
         credit_cut(s, twig.turn, tree.twigs[pick].id, depth)
+    if level and twig.low >= twig.high:
+        tree.n_twigs = before
+        twig.children = NONE
 
 
 cdef inline void search_below(Search *s, TwigTree *tree, int32_t level, int32_t depth, int64_t at, double target,

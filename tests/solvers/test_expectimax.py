@@ -67,6 +67,9 @@ def test_many_players_maximise_their_own(seed, levels, n_players):
         ("0c1c0", 6, None, 2),
         ("01c01", 6, 10, 2),
         ("c0c1c", 6, None, 2),
+        ("c0101", 6, None, 2),
+        ("c0c101", 6, None, 1),
+        ("c01c01", 6, None, 1),
     ],
 )
 def test_star2_visits_under_half_of_the_plain_search(levels, branching, grades, n_trees):
@@ -126,6 +129,21 @@ def test_star2_below_a_chance_root_sees_hardly_more_than_the_best_first_search(b
         needed += best_first_nodes(start)
         seen += ExpectimaxSearcher(depth=20, pruning="star2", table=0).search(start).nodes
     assert seen < 1.1 * needed
+
+
+def test_star2_gives_back_what_lies_below_solved_nodes():
+    """The outcomes of a chance root are solved one by one: room for one of them is room for all, so the search does not
+    fall back to depth first, which visits more."""
+    rules = random_tree(3, levels="c0c1c0", branching=(4, 4))
+    start = rules.initial_position()
+    roomy = ExpectimaxSearcher(depth=20, pruning="star2", table=0).search(start)
+    one_outcome = (
+        1 + 4 + sum(4**level for level in range(1, 6))
+    )  # the root, its children, and what is below one of them
+    tight = ExpectimaxSearcher(depth=20, pruning="star2", table=0, tree=one_outcome).search(start)
+    assert roomy.nodes > one_outcome
+    assert tight.nodes == roomy.nodes
+    assert tight.values == roomy.values
 
 
 @pytest.mark.parametrize("grades", [None, 2])
