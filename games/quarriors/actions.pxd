@@ -149,6 +149,7 @@ cdef inline void do_cull(const Tables *T, State *s, Frame *f, int32_t op, int32_
         p.spent[arg] -= 1
     else:
         p.used[arg] -= 1
+        left_pile(T, s, arg)
     s.wilds[arg] += 1
     if op == P_CULL:
         s.culls -= 1
@@ -331,15 +332,17 @@ cdef inline void do_order(const Tables *T, State *s, int32_t arg) noexcept nogil
     s.stack[s.n_stack - 1] = Frame(Q_STEPS, arg, 0, 1)
 
 cdef inline void do_resolve(const Tables *T, State *s, int32_t op, int32_t family, int32_t arg) noexcept nogil:
-    cdef int32_t i
+    cdef int32_t i, die, chosen = -1
     if op == Q_ORDER:
         do_order(T, s, arg)
         return
     for i in range(s.n_pend):
-        if ((family == A_RESOLVE and s.pend[i][0] == arg and s.pend[i][1] == arg)
-                or (family == A_RESOLVE_OF and s.pend[i][0] == arg >> 4 and s.pend[i][1] >> 3 == (arg & 15))):
-            resolve(T, s, i)
-            return
+        die = s.pend[i][1] & ~LEFT
+        if ((family == A_RESOLVE and s.pend[i][0] == arg and die == arg)
+                or (family == A_RESOLVE_OF and s.pend[i][0] == arg >> 4 and die >> 3 == (arg & 15))):
+            if usable(T, s, i) and (chosen < 0 or s.pend[i][1] & LEFT):    # whose die has left can fetch more
+                chosen = i
+    resolve(T, s, chosen)
 
 cdef inline void do_cullspell(const Tables *T, State *s, Frame *f, int32_t family, int32_t arg) noexcept nogil:
     cdef Player *p = &s.player[s.active]
@@ -384,6 +387,7 @@ cdef inline void do_fetch(const Tables *T, State *s, int32_t arg) noexcept nogil
     p.used[arg] -= 1
     p.wait[arg] += 1
     pop(s)
+    left_pile(T, s, arg)
 
 cdef inline void do_spell(const Tables *T, State *s, Frame *f, int32_t arg) noexcept nogil:
     cdef Player *q

@@ -31,9 +31,12 @@ cdef inline void begin_attack(const Tables *T, State *s) noexcept nogil:
 
 cdef inline void end_attack(const Tables *T, State *s) noexcept nogil:
     cdef Player *p = &s.player[s.active]
-    cdef int32_t i
+    cdef int32_t i, seat
     for i in range(p.n_ready):
         p.ready[i].rec = 0
+    for seat in range(T.n_players):                                       # one attack a turn: it matters no more
+        for i in range(s.player[seat].n_ready):
+            s.player[seat].ready[i].flags &= ~F_SAFE
     memset(s.rec, 0, sizeof(s.rec))
     s.n_rec = s.defender = s.first_kill = s.ev_cause = s.ev_level = s.ev_defense = s.ev_killer = 0
     s.rem = s.bonus = 0

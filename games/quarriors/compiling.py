@@ -43,7 +43,18 @@ OPS = (
 )
 MAX_OPS = 4
 
-_USE = {"spend": 0, "quid": 0, "flavour": 0, "draw": 0, "itself": 0, "others": 0, "captures": 0, "lone": -1}
+# `besides`: whether it does something where nothing can be drawn (A86).
+_USE = {
+    "spend": 0,
+    "quid": 0,
+    "flavour": 0,
+    "draw": 0,
+    "itself": 0,
+    "others": 0,
+    "captures": 0,
+    "lone": -1,
+    "besides": 0,
+}
 _OP = {"code": 0, "n": 0, "level": 0, "defense": 0, "flavour": 0, "energy": 0, "then": 0, "spell": 0}
 NO_CAP = 127
 
@@ -220,6 +231,7 @@ def _uses(where: str, face: Face, die: Die, effects: list[Mapping[str, Any]]) ->
                 use["others"] += _amount(where, effect)
                 use["itself"] |= int(bool(effect.get("itself", False)))
         use["spend"] = 1 - use["itself"]
+        use["besides"] = int(any(effect["do"] != "drawroll" for effect in effects))
         return [use]
     base = dict(_USE)
     if face.one_of:  # a dividing line: the Quiddity is what the die shows, the other symbol is immediate

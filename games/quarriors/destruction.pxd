@@ -77,6 +77,7 @@ cdef inline void recheck(const Tables *T, State *s) noexcept nogil:
             c = &s.player[seat].ready[i]
             if c.flags & F_DOOMED and not still_doomed(T, s, seat, c):
                 c.flags &= ~(F_DOOMED | F_KEEP)
+                c.flags |= F_SAFE                # saved: no damage any more (C5, D43)
                 if s.ev_cause == EV_DAMAGE:
                     s.rem = 0                # the chosen creature holds: his defence ends (B70)
 
@@ -165,10 +166,11 @@ cdef inline void destroy_doomed(const Tables *T, State *s) noexcept nogil:
         for i in range(MAX_DRAW, 0, -1):
             if draws[seat][i]:
                 push(s, Q_DRAWS, i, seat, draws[seat][i])
+    for offset in range(n - 1, -1, -1):                                   # before any draw (A1): each that returned
+        seat = (s.active + offset) % n
         for i in range(s.player[seat].n_ready):
             if s.player[seat].ready[i].flags & F_MARK:
                 push(s, Q_COPY, seat, 0, 0)
-                break
 
 cdef inline bint doom_without_bq(const Tables *T, State *s) noexcept nogil:
     """The check after every change of Basic Quiddity (A46)."""

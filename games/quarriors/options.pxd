@@ -49,11 +49,8 @@ cdef inline int32_t add_uses_of(const Tables *T, const State *s, uint8_t die, bi
     cdef int32_t u
     for u in range(face.n_uses):
         use = &face.uses[u]
-        if use.draw and not drawable:                                     # A86: a spent die is in the pile itself
-            if use.spend and T.lvd and not use.quid and not use.captures:
-                continue
-            if not use.spend and face.n_uses > 1:
-                continue
+        if use.draw and not drawable and not use.besides and (T.lvd or not use.spend):
+            continue              # A86; in the base edition a spent die is in the pile itself
         out[n] = (A_USE0 + u) << SHIFT | die
         n += 1
     return n
@@ -173,11 +170,16 @@ cdef inline bint has_react(const Tables *T, const State *s, int32_t seat) noexce
 cdef inline bint defense_helps(const Tables *T, const State *s, int32_t seat, int32_t n) noexcept nogil:
     """Whether more defence for all can change the outcome of this event (W2)."""
     cdef const Player *q = &s.player[seat]
-    cdef int32_t i, total = 0
+    cdef int32_t i, count = 0, total = 0, alone = 0
     if s.ev_cause == EV_DAMAGE:
         for i in range(q.n_ready):
             if not q.ready[i].flags & (F_SAFE | F_LOCKED):
+                count += 1
                 total += defense_of(T, s, seat, &q.ready[i]) + n
+                if not q.ready[i].flags & F_DOOMED:
+                    alone = max(alone, <int32_t>eff(T, s, &q.ready[i]).def_alone)
+        if count > 1 and count == q.n_ready:                              # whoever is left last stands alone
+            total += alone
         return s.rem < total
     if (s.ev_cause == EV_SPELL or s.ev_cause == EV_ABILITY) and s.ev_defense != NO_CAP:
         for i in range(q.n_ready):
@@ -294,7 +296,7 @@ cdef inline int32_t ask_defend(const Tables *T, const State *s, int32_t *out, in
     cdef const Player *q
     cdef const FaceTable *face
     cdef uint32_t mask
-    cdef bint mandatory
+    cdef bint order_counts
     cdef int32_t n = 0, i, k, count, h
     seat[0] = s.defender
     q = &s.player[s.defender]
@@ -306,17 +308,18 @@ cdef inline int32_t ask_defend(const Tables *T, const State *s, int32_t *out, in
         return 1
     count = 0
     k = NO_CAP
-    mandatory = False
+    order_counts = False
     for i in range(q.n_ready):
         if mask >> i & 1:
             h = defense_of(T, s, s.defender, &q.ready[i])
             count += h
             k = min(k, h)
             face = eff(T, s, &q.ready[i])
-            mandatory |= face.dead_draw or face.dead_pool or face.dead_aside or face.dead_cull
+            order_counts |= (face.dead_draw or face.dead_pool or face.dead_aside or face.dead_cull
+                             or face.def_alone)                       # its defence may rise (A123)
     if s.rem < k:
         return 0                                                      # A94: below every defence
-    if s.rem >= count and not mandatory and not has_react(T, s, s.defender):
+    if s.rem >= count and not order_counts and not has_react(T, s, s.defender):
         return 1                                                      # enough for all of them
     return n
 
@@ -483,16 +486,17 @@ cdef inline int32_t ask_cullspells(const Tables *T, const State *s, int32_t *out
 
 cdef inline int32_t ask_ability(const Tables *T, const State *s, int32_t *out) noexcept nogil:
     cdef bint mandatory
-    cdef int32_t n = 0, i, k, u
+    cdef int32_t n = 0, i, k, u, die
     mandatory = False
     for i in range(s.n_pend):
         if not usable(T, s, i):
             continue
         mandatory |= face_of(T, s, s.pend[i][0]).score_draw > 0
-        if s.pend[i][0] == s.pend[i][1]:
+        die = s.pend[i][1] & ~LEFT
+        if s.pend[i][0] == die:
             k = A_RESOLVE << SHIFT | s.pend[i][0]
         else:
-            k = A_RESOLVE_OF << SHIFT | <int32_t>s.pend[i][0] << 4 | s.pend[i][1] >> 3
+            k = A_RESOLVE_OF << SHIFT | <int32_t>s.pend[i][0] << 4 | die >> 3
         for u in range(n):
             if out[u] == k:
                 break
@@ -529,7 +533,7 @@ cdef inline int32_t ask_fetch(const Tables *T, const State *s, const Frame *f, i
     cdef const Player *p = &s.player[s.active]
     cdef int32_t n = 0, slot
     for slot in range(SLOTS):
-        if p.used[slot] > (slot == f.a) and T.card[s.card[slot]].creature_die:
+        if p.used[slot] > (slot == f.a and not f.b) and T.card[s.card[slot]].creature_die:
             out[n] = A_FETCH << SHIFT | slot
             n += 1
     return n

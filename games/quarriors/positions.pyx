@@ -30,7 +30,7 @@ _SCRATCH = ("discount", "scored", "culls", "foes_hit", "flags", "decisions", "cu
 # What the arguments of a frame are: d die, l slot, s seat, o offset of a seat, i step, f flavour, n a number.
 _FRAME_ARGUMENTS = {
     P_NEXT: "o", P_SURCHARGE: "o", P_WINDOW: "o", Q_DRAW: "ns", Q_EVENT: "no", Q_ASIDE: "ln", Q_STEPS: "di",
-    Q_TARGET: "iod", Q_HOST: "d", Q_COPY: "s", Q_SWAP: "l", Q_FETCH: "l", Q_RETURN: "ds", Q_ZERO: "ds",
+    Q_TARGET: "iod", Q_HOST: "d", Q_COPY: "s", Q_SWAP: "l", Q_FETCH: "ln", Q_RETURN: "ds", Q_ZERO: "ds",
     Q_SPELLHOST: "sd", Q_FRESH: "dn", Q_PAY: "nf", Q_SUMMONED: "d", Q_CAPTURED: "l", Q_ANCHORED: "l", Q_UNLOCKED: "s",
     Q_DRAWS: "ns", Q_JOINS: "d", Q_WAITS: "d",
 }
@@ -139,8 +139,8 @@ cdef dict write_dict(QuarriorsTables rules, const State *s):
     if limited:
         pending["summoned"] = limited
     if s.n_pend:
-        pending["abilities"] = [[die_of(rules, s, s.pend[i][0]), die_of(rules, s, s.pend[i][1])]
-                                for i in range(s.n_pend)]
+        pending["abilities"] = [[die_of(rules, s, s.pend[i][0]), die_of(rules, s, s.pend[i][1] & ~LEFT)]
+                                + [True] * (s.pend[i][1] & LEFT != 0) for i in range(s.n_pend)]
     if s.n_rec:
         pending["records"] = [[s.rec[i].value, s.rec[i].level, die_of(rules, s, s.rec[i].die), s.rec[i].zero]
                               for i in range(s.n_rec)]
@@ -482,10 +482,13 @@ cdef read_pending(QuarriorsTables rules, State *s, pending):
         if limited[slot]:
             s.summoned[slot >> 1] |= limited[slot] << 4 * (slot & 1)
     for entry in _rows("pending: abilities", pending.get("abilities", [])):
-        if s.n_pend == MAX_PEND or not isinstance(entry, list) or len(entry) != 2:
-            raise PositionError(f"quarriors: pending: abilities must be at most {MAX_PEND} pairs of dice")
+        if s.n_pend == MAX_PEND or not isinstance(entry, list) or len(entry) not in (2, 3):
+            raise PositionError(f"quarriors: pending: abilities must be at most {MAX_PEND} pairs of dice, with a third "
+                                "entry, true, where the second has left the Used Pile")
         s.pend[s.n_pend][0] = read_die(rules, s, "pending: abilities", entry[0])
         s.pend[s.n_pend][1] = read_die(rules, s, "pending: abilities", entry[1])
+        if len(entry) == 3 and entry[2]:
+            s.pend[s.n_pend][1] |= LEFT
         s.n_pend += 1
     for entry in _rows("pending: records", pending.get("records", [])):
         if s.n_rec == MAX_READY or not isinstance(entry, list) or len(entry) != 4:

@@ -34,7 +34,8 @@ cdef inline bint usable(const Tables *T, const State *s, int32_t i) noexcept nog
     """Whether a waiting on-score ability can do anything now."""
     cdef const FaceTable *f = face_of(T, s, s.pend[i][0])
     cdef const Player *p = &s.player[s.active]
-    cdef int32_t slot, seat, own = s.pend[i][1] >> 3
+    cdef int32_t slot, seat, own = (s.pend[i][1] & ~LEFT) >> 3
+    cdef bint there = not s.pend[i][1] & LEFT
     if f.score_draw and zone_sum(p.bag) + zone_sum(p.used) > 0:
         return True
     if (f.host_cullcapture or f.score_cull) and zone_sum(p.used) > 0:
@@ -45,7 +46,7 @@ cdef inline bint usable(const Tables *T, const State *s, int32_t i) noexcept nog
                 return True
     if f.score_fetch:
         for slot in range(SLOTS):
-            if p.used[slot] > (slot == own) and T.card[s.card[slot]].creature_die:
+            if p.used[slot] > (slot == own and there) and T.card[s.card[slot]].creature_die:
                 return True
     if f.score_free:
         for slot in range(FIRST_SPELL, SLOTS):
@@ -56,7 +57,8 @@ cdef inline bint usable(const Tables *T, const State *s, int32_t i) noexcept nog
 cdef inline void resolve(const Tables *T, State *s, int32_t i) noexcept nogil:
     """Begin waiting on-score ability i (A4)."""
     cdef const FaceTable *f = face_of(T, s, s.pend[i][0])
-    cdef uint8_t slot = s.pend[i][1] >> 3
+    cdef uint8_t slot = (s.pend[i][1] & ~LEFT) >> 3
+    cdef bint left = s.pend[i][1] & LEFT != 0
     cdef int32_t k
     for k in range(i, s.n_pend - 1):
         s.pend[k][0], s.pend[k][1] = s.pend[k + 1][0], s.pend[k + 1][1]
@@ -67,7 +69,7 @@ cdef inline void resolve(const Tables *T, State *s, int32_t i) noexcept nogil:
     if f.score_free:
         push(s, Q_TAKE, 1, f.score_free - 1, 0)
     if f.score_fetch:
-        push(s, Q_FETCH, slot, 0, 0)
+        push(s, Q_FETCH, slot, left, 0)
     if f.score_swap and s.player[s.active].used[slot]:
         push(s, Q_SWAP, slot, 0, 0)
     if f.score_draw:

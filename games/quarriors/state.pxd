@@ -26,6 +26,7 @@ cdef enum:
     NO_CAP = 127         # a limit that nothing exceeds
     VALUE_TERMS = 24     # summands of the estimate
     IDLE = 7             # no die has this face
+    LEFT = 128           # a bit beside a die whose on-score ability waits: it has left the pile since (A67)
     GREEDY_VALUES = 16   # numbers of the greedy player, by the names G_*
 
 cdef enum:               # bits of FaceTable.kind
@@ -106,7 +107,7 @@ cdef enum:               # Frame.op. The comment gives a, b, c.
     Q_SWAP               # slot of the die
     Q_TAKE               # 1 spell classes to the bag, 0 any to the pile; highest cost
     Q_CULLTAKE           # how much more it may cost
-    Q_FETCH              # slot of the triggering die
+    Q_FETCH              # slot of the triggering die, whether that has left the pile
     Q_RETURN             # spell die: which doomed creature comes back
     Q_ZERO               # which attacker, seat asked
     Q_SPELLHOST          # seat, spell die: which host loses it
@@ -147,7 +148,7 @@ cdef struct Op:          # one step of a cast, a summon or an Anchored Spell
     int8_t code, n, level, defense, flavour, energy, then, spell
 
 cdef struct Use:         # one way to use an immediate face
-    int8_t spend, quid, flavour, draw, itself, others, captures, lone
+    int8_t spend, quid, flavour, draw, itself, others, captures, lone, besides
 
 cdef struct FaceTable:   # one face under one card; the fields that cards.compile_face fills
     int8_t kind, level, attack, defense, bursts, quid, flavour
@@ -244,7 +245,7 @@ cdef struct State:
     uint8_t summoned[SUMMON_BYTES]  # this turn, of classes with FEAT_LIMIT (A51); four bits a slot
     uint8_t cursor           # slot of a running draw
     uint8_t n_pend
-    uint8_t pend[MAX_PEND][2]     # ability (as a die), the die that has it
+    uint8_t pend[MAX_PEND][2]     # ability (as a die), the die that has it, with LEFT
     Record rec[MAX_READY]
     uint8_t n_rec
     uint8_t defender, first_kill, ev_cause, ev_level, ev_defense, ev_killer

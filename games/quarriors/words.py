@@ -166,12 +166,12 @@ def face_words(face: Face) -> str:
 # ---- the question --------------------------------------------------------------------------------
 
 _PLAIN = {
-    "cullspells": "Your creature scored: return spell dice to their cards for Glory?",
+    "cullspells": "Your creature scored: return spell dice of your Ready Area and pool to their cards for Glory?",
     "cull": "A creature of yours scored: return a die of your Used Pile to its card (cull), to be rid of it?",
     "swap": "Which die of a rival's Used Pile do you take for yours?",
     "take": "Which die do you take from the Wilds?",
     "culltake": "Which die do you take for the culled one?",
-    "fetch": "Which used creature die do you take into the pool?",
+    "fetch": "Which other used creature die do you take into the pool?",
     "rotate": "To which face does it turn?",
     "spellhost": "From which creature is the spell taken?",
     "zero": "Which attacker do you weaken to 0?",

@@ -59,6 +59,15 @@ cdef inline void pay(const Tables *T, State *s, int32_t flavour, int32_t amount)
             add_quid(s, flavour, best - amount)
         amount -= best
 
+cdef inline void left_pile(const Tables *T, State *s, int32_t slot) noexcept nogil:
+    """A die left the active seat's pile while on-score abilities wait. It may be that of a creature which has still to
+    fetch: for that one, every die of the class that lies there is another (A67)."""
+    cdef int32_t i
+    for i in range(s.n_pend):
+        if s.pend[i][1] >> 3 == slot and face_of(T, s, s.pend[i][0]).score_fetch:       # not one with LEFT
+            s.pend[i][1] |= LEFT
+            return
+
 
 # ---- spells --------------------------------------------------------------------------------------
 

@@ -99,7 +99,7 @@ class Creature:
     attack: int = 0  # modifiers for the rest of the turn
     defense: int = 0
     zero: bool = False  # its attack is 0 for the rest of the turn (A16)
-    safe: bool = False  # it returned and takes no more damage in this attack (A20)
+    safe: bool = False  # it was saved or returned and takes no more damage in this attack (A20, C5)
     recopied: bool = False  # A39
     locked: bool = False
     new: bool = False  # locked by its owner this turn (LK7)
@@ -146,13 +146,14 @@ class Attacker:
     effects: list[dict[str, Any]] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(eq=False)
 class Ability:
     """An ability that waits to be resolved after scoring (A4)."""
 
     text: str
     die: str
     effects: list[dict[str, Any]]
+    home: bool = True  # the die that has it still lies in the pile
 
     def optional(self) -> bool:
         """Whether it may be dropped."""
@@ -225,6 +226,7 @@ class Game:
         self.turn = self.phase = self.active = self.captures = self.decisions = 0
         self.floating: Counter[str] = Counter()  # Quiddity by flavour
         self.winners: list[int] = []
+        self.waiting: list[Ability] = []  # on-score abilities
         self._run = self._play()
         self.node: Node | None = next(self._run)
 
@@ -719,8 +721,17 @@ class Game:
                 return culled
             pile[name] -= 1
             self.wilds[name] += 1
+            if not spent:
+                self.left_pile(name)
             yield from self.check_states()
         return count
+
+    def left_pile(self, name: str) -> None:
+        """A67: a die that left the pile may be that of one who still fetches; for it the others are all others."""
+        for ability in self.waiting:
+            if ability.die == name and ability.home and any(effect["do"] == "fetch" for effect in ability.effects):
+                ability.home = False
+                return
 
     def leave(self, seat: int, creature: Creature) -> None:
         """A creature leaves the Ready Area, its spells go to the pile (B88)."""
@@ -738,6 +749,7 @@ class Game:
         """A die of the pile goes back to its card (B30)."""
         self.players[self.active].used[name] -= 1
         self.wilds[name] += 1
+        self.left_pile(name)
 
     def worth(self, creature: Creature, others: int) -> int:
         """Glory of a scoring creature: card, abilities, attached spells."""
@@ -792,15 +804,18 @@ class Game:
 
     def resolve(self, abilities: list[Ability]) -> Steps:
         """A4: the active player picks the next one, optional ones may be dropped."""
+        self.waiting = abilities
         while usable := [ability for ability in abilities if self.usable(ability)]:
-            options = {ability.text: ability for ability in usable}
+            # of two with the same name, the one whose die has left the pile can fetch more
+            options = {ability.text: ability for ability in sorted(usable, key=lambda each: not each.home)}
             drop = all(ability.optional() for ability in usable)
             ability = yield from self.ask(self.active, options, done=drop)
             if ability is None:
-                return
+                break
             abilities.remove(ability)
             for effect in ability.effects:
                 yield from getattr(self, "_on_score_" + effect["do"])(effect, ability)
+        self.waiting = []
 
     def usable(self, ability: Ability) -> bool:
         """Whether any part of an ability can do something now (A8)."""
@@ -831,7 +846,8 @@ class Game:
             return {
                 f"fetch {name}": name
                 for name in self.classes()
-                if self.kind(name) in ("creature", "assistant") and player.used[name] > (name == ability.die)
+                if self.kind(name) in ("creature", "assistant")
+                and player.used[name] > (name == ability.die and ability.home)
             }
         if effect["do"] == "drawpool":
             return {"": None} if self.something_to_draw(seat) else {}
@@ -867,6 +883,7 @@ class Game:
         name = yield from self.ask(self.active, self.choices(effect, ability))
         self.players[self.active].used[name] -= 1
         self.players[self.active].pool.append(Die(name))
+        self.left_pile(name)
 
     def _on_score_cull(self, effect: dict[str, Any], ability: Ability) -> Steps:
         yield from self.cull_up_to(effect["n"])
@@ -1506,7 +1523,10 @@ class Game:
         returning: set[Creature] = set()
 
         def still() -> list[tuple[int, Creature]]:
-            return [(s, c) for s, c in doomed if self.fits(s, c, cause, class_name)]
+            fitting = [(s, c) for s, c in doomed if self.fits(s, c, cause, class_name)]
+            for _, creature in doomed:
+                creature.safe |= all(creature is not other for _, other in fitting)  # saved (C5, D43)
+            return fitting
 
         for seat in self.clockwise(self.active):  # W2, A122
             while True:
@@ -1584,7 +1604,10 @@ class Game:
             return bool(mine)
         if effect["do"] == "defense" and cause.kind == "damage":
             able = [c for c in self.players[seat].creatures if not c.safe]
-            return self.remainder < sum(self.defense_of(seat, c, self.defence_bare) + effect["n"] for c in able)
+            most = sum(self.defense_of(seat, c, self.defence_bare) + effect["n"] for c in able)
+            if 1 < len(able) == len(self.area(seat)):  # whoever is left last stands alone
+                most += max((self.alone_bonus(c) for c in able if c not in mine), default=0)
+            return self.remainder < most
         if effect["do"] == "defense" and cause.kind == "defense":
             return any(self.defense_of(seat, c) + effect["n"] > cause.number for c in mine)
         return False
@@ -1813,7 +1836,7 @@ class Game:
             if self.remainder < min(defences.values()):
                 return
             options = {self.name_of(rival, creature): creature for creature in able}
-            plain = not any(self.effects(c, "destroyed") for c in able)
+            plain = not any(self.effects(c, "destroyed") or self.alone_bonus(c) for c in able)
             if self.remainder >= sum(defences.values()) and plain and not self.ready_to_answer(rival):
                 chosen = able[0]
             else:
@@ -1826,6 +1849,11 @@ class Game:
             self.hit.add(rival)
             if not player.creatures:
                 return
+
+    def alone_bonus(self, creature: Creature) -> int:
+        """What a creature's defence gains if it is left alone."""
+        own = [effect for effect in self.effects(creature, "static", "defense") if effect.get("when") == "alone"]
+        return sum(effect["n"] for effect in own)
 
     def ready_to_answer(self, rival: int) -> bool:
         """Whether the defender holds a reaction to destruction or has a recopy left."""
