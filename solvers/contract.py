@@ -326,6 +326,8 @@ class SolverSpec:
             `make(game, parameters) -> PolicySolver`, where `game` is a flat tree.
         check: called with (rules, parameters) before any work starts; raises UnsuitableGameError when
             a property of the game rules the solver out. What parameters need is declared with them.
+        exact: whether with these parameters it solves the whole game before it plays and then plays what no
+            rival can better on average: exact values, or an equilibrium of two players with a zero sum.
     """
 
     name: str
@@ -335,6 +337,7 @@ class SolverSpec:
     make: Callable[..., Any]
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     check: Callable[[Rules, Mapping[str, Any]], None] = lambda rules, parameters: None
+    exact: Callable[[Mapping[str, Any]], bool] = lambda parameters: False
 
     @property
     def files(self) -> tuple[str, ...]:

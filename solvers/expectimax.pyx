@@ -477,6 +477,11 @@ PARAMETERS = {
 }
 
 
+def _solves(parameters):
+    """Whether there is no limit, so that the whole game is solved."""
+    return all(parameters[key] is None for key in ("nodes", "depth", "seconds"))
+
+
 def _make(parameters):
     return ExpectimaxSearcher(**parameters)
 
@@ -490,5 +495,6 @@ SOLVERS = (
         make=_make,
         parameters=PARAMETERS,
         check=check,
+        exact=_solves,
     ),
 )

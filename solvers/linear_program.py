@@ -260,5 +260,6 @@ SOLVERS = (
         make=_make,
         parameters={"seconds": Parameter(None, "give up after so much time", kind=float, low=1e-6, high=1e8)},
         check=check,
+        exact=lambda parameters: True,
     ),
 )

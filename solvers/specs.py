@@ -70,6 +70,11 @@ class Spec:
         written = (f"{key}={_written(value, self.solver.parameters[key])}" for key, value in self.given.items())
         return f"{self.name}({','.join(written)})"
 
+    @property
+    def exact(self) -> bool:
+        """Whether it plays what no rival can better on average; see `SolverSpec`."""
+        return self.solver.exact(self.parameters)
+
     def files(self) -> list[str]:
         """The files that it names, as they are written."""
         return [str(self.parameters[key]) for key in self.solver.files if self.parameters[key] is not None]

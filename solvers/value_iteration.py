@@ -199,6 +199,12 @@ PARAMETERS = {
 }
 
 
+def _solves(parameters: Mapping[str, Any]) -> bool:
+    """Whether no limit ends it before the game is solved as exactly as by default."""
+    limited = any(parameters[key] is not None for key in ("seconds", "sweeps"))
+    return not limited and parameters["tolerance"] <= PARAMETERS["tolerance"].default
+
+
 def _make(parameters: dict[str, Any]) -> ValueIterationSearcher:
     return ValueIterationSearcher(**parameters)
 
@@ -212,5 +218,6 @@ SOLVERS = (
         make=_make,
         parameters=PARAMETERS,
         check=check,
+        exact=_solves,
     ),
 )

@@ -14,7 +14,7 @@ from rich import box
 from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -115,6 +115,7 @@ class Screen:
         self._read = read
         self._own_files: set[Path] = set()
         self._left = False
+        self._progress: tuple[Progress, TaskID] | None = None  # what is shown while something is worked out
         self._drawn: dict[str, str] = {}  # what the parts of the table looked like when last drawn
         self._commands: dict[str, Callable[[str], None]] = {
             "help": self._help,
@@ -165,6 +166,7 @@ class Screen:
 
     def _introduce(self) -> None:
         session = self.session
+        session.preparing = self._preparing
         assert session.game.spec is not None
         self._drawn = {}
         rivals = [f"seat {i}: {name}" for i, name in enumerate(session.names) if i != session.seat]
@@ -197,6 +199,7 @@ class Screen:
         decided = self.session.rival_decisions
         try:
             with self._thinking():
+                self.session.prepare()
                 lines = self.session.go_on()
                 said = odds.of_rival(self.session) if self.session.rival_decisions != decided else ""
         except KeyboardInterrupt:
@@ -222,10 +225,25 @@ class Screen:
             yield
             return
         most = "" if self.session.seconds is None else f", at most {self.session.seconds:g} s a move"
-        columns = (SpinnerColumn(), TextColumn(f"thinking{most}", markup=False), TimeElapsedColumn())
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
         with Progress(*columns, console=self.console, transient=True) as progress:
-            progress.add_task("")
-            yield
+            self._progress = progress, progress.add_task(f"thinking{most}")
+            try:
+                yield
+            finally:
+                self._progress = None
+
+    @contextlib.contextmanager
+    def _preparing(self, what: str) -> Iterator[Callable[[], None]]:
+        """The sign says that a bot does what it does once for a game, and what ends that."""
+        if self._progress is None:
+            yield lambda: None
+            return
+        progress, task = self._progress
+        before = progress.tasks[0].description
+        progress.reset(task, description=f"{what} (Ctrl-C ends it)")
+        yield lambda: None
+        progress.reset(task, description=before)
 
     def _tell(self, lines: list[Line]) -> None:
         if not lines:
@@ -475,11 +493,8 @@ class Screen:
 
     def _load(self, rest: str) -> None:
         path = self._path(rest)
-        if path is not None:
-            self.session = saving.load(path, seconds=self.session.seconds)
+        if path is not None and self._take(saving.load(path, seconds=self.session.seconds)):
             self._own_files.add(path.resolve())
-            self._introduce()
-            self._advance()
 
     def _path(self, rest: str) -> Path | None:
         if not rest:
@@ -503,9 +518,26 @@ class Screen:
 
     def _new(self, _: str) -> None:
         old = self.session
-        self.session = Session(old.game, old.seat, old.bots, secrets.randbits(31), seconds=old.seconds)
+        self._take(Session(old.game, old.seat, old.bots, secrets.randbits(31), seconds=old.seconds))
+
+    def _take(self, session: Session) -> bool:
+        """Go on with this game, once its bots are ready; False where that was interrupted, and the old one stays.
+
+        Raises:
+            QuandaryError: a bot cannot be made ready; the old game stays.
+        """
+        try:
+            with self._thinking():
+                session.preparing = self._preparing
+                session.prepare()
+        except KeyboardInterrupt:
+            signals.answered()
+            self._say("Stopped: this game goes on.")
+            return False
+        self.session = session
         self._introduce()
         self._advance()
+        return True
 
     def _quit(self, _: str) -> None:
         self._left = True

@@ -7,12 +7,13 @@ the same dice and the same answers.
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from engine_ext.errors import IllegalActionError, ParameterError
+from engine_ext.errors import IllegalActionError, ParameterError, TooLargeError
 from engine_ext.position import Position
 from experiments import gametext, ladder, players, seeds
 from experiments.chance import KeyedChance
@@ -107,6 +108,11 @@ class Thought:
     options: list[Option]
 
 
+@contextlib.contextmanager
+def _unseen(what: str) -> Iterator[Callable[[], None]]:
+    yield lambda: None
+
+
 class Session:
     """A game in progress.
 
@@ -129,6 +135,9 @@ class Session:
         events: every step so far.
         story: the same in words, as the person saw it, up to the last `tell`.
         names: canonical spec by seat; "you" in the person's.
+        preparing: entered, with a text that says so, around what a bot does once for a game and may take long, such as
+            to solve it; gives what is called when that begins, for it may have to wait for others. Whoever shows
+            the game sets it.
     """
 
     def __init__(self, game: Game, seat: int, bots: Sequence[str], seed: int, *, seconds: float | None = None) -> None:
@@ -140,9 +149,10 @@ class Session:
         self.seconds = seconds
         self.bots = _for_seats(bots, n, seat)
         self._players: list[Player | None] = [
-            None if other == seat else players.make(spec, self.rules) for other, spec in enumerate(self.bots)
+            None if other == seat else players.seat(spec, self.rules) for other, spec in enumerate(self.bots)
         ]
-        self._adviser = players.make(self.bots[seat], self.rules, every_action=True)
+        self._adviser = players.seat(self.bots[seat], self.rules, every_action=True)
+        self.preparing: Callable[[str], contextlib.AbstractContextManager[Callable[[], None]]] = _unseen
         self.names = ["you" if player is None else player.name for player in self._players]
         self.restart()
 
@@ -232,6 +242,22 @@ class Session:
 
     # ---- steps -----------------------------------------------------------------------------
 
+    def prepare(self) -> None:
+        """Have every bot do what it does once for a game, so that its moves need no more than their time.
+
+        Raises:
+            TooLargeError: it does not fit into memory.
+            UnsuitableGameError: a property of the game rules the bot out.
+        """
+        for seat, player in enumerate(self._players):
+            if player is not None:
+                self._make_ready(player, f"seat {seat}, {player.name},")
+
+    def _make_ready(self, player: Player, who: str) -> None:
+        if not player.ready:
+            with self.preparing(f"{who} works out the whole game before it plays") as began:
+                player.prepare(began)
+
     def step(self) -> Event | None:
         """One step of dice or a bot; None when the person must decide or the game is over.
 
@@ -256,6 +282,7 @@ class Session:
         seat = self.position.current_player()
         player = self._players[seat]
         assert player is not None
+        self._make_ready(player, f"seat {seat}, {player.name},")
         return player.choose(self.position, self._seed_of(seat), seconds=self.seconds)
 
     def accept(self, result: SearchResult) -> Event:
@@ -405,17 +432,20 @@ class Session:
 
     @cached_property
     def _searchers(self) -> list[Player]:
-        """The strongest known bot, and a search of fixed size should it have no opinion about values."""
+        """The strongest known bot, where it has an opinion about values, and a search of fixed size."""
         specs = dict.fromkeys((ladder.resolve(self.rules), ladder.fallback(self.rules)))
-        return [players.make(spec, self.rules, every_action=True) for spec in specs]
+        found = [players.seat(spec, self.rules, every_action=True) for spec in specs]
+        return [player for player in found if player.values]
 
     def _first_opinion(self, advisers: Sequence[Player]) -> tuple[str, list[Option]]:
         """The name and the odds of the first adviser that has any; of the last one if none has."""
-        for adviser in advisers:
-            result = self._advice(adviser)
-            if any(not math.isnan(each.value) for each in result.actions):
-                break
-        return adviser.name, self._options(self.seat, result)
+        *first, last = [adviser for adviser in advisers if adviser.values]
+        for adviser in first:
+            with contextlib.suppress(TooLargeError):
+                result = self._advice(adviser)
+                if any(not math.isnan(each.value) for each in result.actions):
+                    return adviser.name, self._options(self.seat, result)
+        return last.name, self._options(self.seat, self._advice(last))
 
     def _options(self, seat: int, result: SearchResult) -> list[Option]:
         """What a search found at the seat's decision, best first."""
@@ -437,6 +467,7 @@ class Session:
         return found
 
     def _advice(self, player: Player) -> SearchResult:
+        self._make_ready(player, f"{player.name}, which is asked for your odds,")
         player.begin()
         return player.choose(self.position, self._seed_of(self.seat), seconds=self.seconds)
 

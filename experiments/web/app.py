@@ -17,7 +17,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -106,15 +106,16 @@ def make_app(seconds: float = SECONDS) -> FastAPI:
         table = tables.find(key)
         if table is None:
             return refusal(FORGOTTEN, status=404)
+        table.look()
         with table.lock:
             return HTMLResponse(game_page(key, table))
 
     @app.get("/game/{key}/next", response_model=None)
-    async def show_next(key: str, after: str = "") -> Response:
+    async def show_next(request: Request, key: str, after: str = "") -> Response:
         table = tables.find(key)
         if table is None:
             return refusal(FORGOTTEN, status=404)
-        await something_new(table, after, lambda: bool(getattr(app.state, "ending", bool)()))
+        await something_new(table, after, lambda: bool(getattr(app.state, "ending", bool)()), request.is_disconnected)
         return RedirectResponse(f"/game/{key}", status_code=303)
 
     @app.get("/game/{key}/save", response_model=None)
@@ -192,16 +193,20 @@ def make_app(seconds: float = SECONDS) -> FastAPI:
     return app
 
 
-async def something_new(table: Table, after: str, ending: Callable[[], bool]) -> None:
+async def something_new(
+    table: Table, after: str, ending: Callable[[], bool], gone: Callable[[], Awaitable[bool]]
+) -> None:
     """Wait for a table to have something to show: that nobody thinks any more, or for a page that has been shown
     for a while, further steps.
 
     Args:
         after: number of steps that the page shows, as it was sent.
         ending: whether the server stops.
+        gone: whether whoever waits has gone.
     """
     began = time.monotonic()
-    while table.thinking is not None and not ending():
+    while table.thinking is not None and not ending() and not await gone():
+        table.look()
         waited = time.monotonic() - began
         if waited > HOLD_S or (waited > GLANCE_S and str(len(table.session.events)) != after):
             return

@@ -108,7 +108,6 @@ def game_page(key: str, table: Table, error: str = "") -> str:
         thought_notes=odds.notes(session.thought.options) if session.thought else [],
         aim=spec.aim(session.rules),
         thinking=table.thinking,
-        limit_s=table.seconds,
         trouble=table.trouble,
         paused=table.thinking is None and not session.your_turn and not session.over,
         thought=session.thought if table.thinking is None else None,
@@ -175,7 +174,7 @@ def _levels(name: str) -> dict[str, str]:
 
 def _plays(bot: str, rules: Rules) -> bool:
     try:
-        players.make(bot, rules)
+        players.seat(bot, rules)
     except QuandaryError:
         return False
     return True

@@ -2,22 +2,26 @@
 
 A bot thinks in a thread of its own and nobody waits for it: a page that is asked for meanwhile shows
 the table as it stands. A search that a clock can end answers within `seconds`; one that it cannot is
-given up after `PATIENCE` times that. Whoever takes a move back or begins another game ends the thinking
-at once, and so does being the longest unused game of too many.
+given up after `PATIENCE` times that. A bot that solves the game first does so before the first move, however short the
+time for a move is: it has `SOLVE_S`, and ends when nobody looks at the page any more. Whoever takes a move back or
+begins another game ends the thinking at once, and so does being the longest unused game of too many.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import logging
 import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from engine_ext.errors import IllegalActionError, ParameterError, QuandaryError
+from experiments import ladder
 from experiments.play import odds
 from experiments.play.session import Option, Session
 from solvers.stopping import Stopped, stoppable
@@ -25,7 +29,9 @@ from solvers.stopping import Stopped, stoppable
 GAMES_KEPT = 500  # the longest unused game goes first
 THINKERS = 64  # bots that may think at the same time; more wait for their turn
 PATIENCE = 2.0  # times `seconds` until a search that no clock can end is given up
-PREPARE_S = 30.0  # for a bot that solves the game before its first move, and for playing a saved game again
+SOLVE_S = 60.0  # for a bot that solves the game before the first move
+LEFT_S = 15.0  # without a look at the page until nobody waits for that any more
+PREPARE_S = 30.0  # for making a game: playing a saved one again, reading a bot's file
 SHORT_S = 0.7  # how long an answer waits for a bot before it shows that one is thinking
 
 _log = logging.getLogger(__name__)
@@ -40,12 +46,18 @@ class Thinking:
         after: set when an earlier search of the same bots, which was ended, has heard of it.
         since: when the running decision began, of time.monotonic; None while it waits for its turn.
         given_up_s: how long the running decision may take.
+        limit_s: the same, as the page tells it.
+        preparing: whether it is what a bot does once for a game.
+        left: whether nobody looks at the page any more.
         ended: set by whoever does not want it any more.
         done: set when the thread has left the table alone.
     """
 
     what: str
     given_up_s: float
+    limit_s: float
+    left: Callable[[], bool]
+    preparing: bool = False
     after: threading.Event | None = None
     since: float | None = None
     ended: bool = False
@@ -53,7 +65,12 @@ class Thinking:
 
     def asked(self) -> bool:
         """Whether the search should end now."""
-        return self.ended or (self.since is not None and time.monotonic() - self.since > self.given_up_s)
+        return self.ended or self.late or (self.preparing and self.left())
+
+    @property
+    def late(self) -> bool:
+        """Whether its time is up."""
+        return self.since is not None and time.monotonic() - self.since > self.given_up_s
 
     @property
     def seconds(self) -> float:
@@ -74,6 +91,8 @@ class Table:
         hint: the bot's odds for the position shown; None where not asked for.
         said: what a bot said of its odds after its last move.
         trouble: why the last thinking came to nothing; empty where it did not.
+        refused: the error behind it, where a bot could not be made ready for the game.
+        looked: when the page was last shown or waited at, of time.monotonic.
         thinking: what is being worked out; None when it is not.
         lock: guards all of this.
     """
@@ -84,6 +103,8 @@ class Table:
         self.hint: tuple[str, list[Option]] | None = None
         self.said = ""
         self.trouble = ""
+        self.refused: QuandaryError | None = None
+        self.looked = time.monotonic()
         self.thinking: Thinking | None = None
         self.lock = threading.RLock()
         self.seconds = seconds
@@ -156,37 +177,62 @@ class Table:
 
     def _start(self, what: str, run: Callable[[Thinking], None]) -> None:
         after = None if self._last is None else self._last.done
-        self.thinking = self._last = thinking = Thinking(what, PATIENCE * self.seconds + 1.0, after)
+        self.thinking = self._last = thinking = Thinking(
+            what, PATIENCE * self.seconds + 1.0, self.seconds, self._is_left, after=after
+        )
         self._workers.submit(self._work, thinking, run)
+
+    def look(self) -> None:
+        """Note that somebody looks at the page, or waits for the next."""
+        self.looked = time.monotonic()
+
+    def _is_left(self) -> bool:
+        return time.monotonic() - self.looked > LEFT_S
+
+    @contextlib.contextmanager
+    def _preparing(self, thinking: Thinking, what: str) -> Iterator[Callable[[], None]]:
+        """Around what a bot does once for a game: it has its own time, from when it begins, and the page says so."""
+
+        def began() -> None:
+            thinking.since = time.monotonic()
+
+        before = thinking.what, thinking.given_up_s, thinking.limit_s
+        with self.lock:
+            thinking.what, thinking.given_up_s, thinking.limit_s = what, SOLVE_S, SOLVE_S
+            thinking.since, thinking.preparing = None, True
+        yield began
+        with self.lock:
+            thinking.what, thinking.given_up_s, thinking.limit_s = before
+            thinking.since, thinking.preparing = time.monotonic(), False
 
     def _work(self, thinking: Thinking, run: Callable[[Thinking], None]) -> None:
         trouble = ""
+        refused = None
         if thinking.after is not None:
             thinking.after.wait()
         try:
             if not thinking.ended:
+                self.session.preparing = functools.partial(self._preparing, thinking)
                 with stoppable(thinking.asked):
                     run(thinking)
         except Stopped:
-            if not thinking.ended:
-                trouble = (
-                    f"{thinking.what}, but came to no end within {thinking.given_up_s:.0f} seconds, and no clock can "
-                    "end this kind of search earlier"
-                )
+            trouble = "" if thinking.ended else _given_up(thinking)
         except QuandaryError as error:
             trouble = str(error)
+            refused = error if thinking.preparing else None
         except Exception:
             _log.exception("%s, and failed", thinking.what)
             trouble = f"{thinking.what}, and failed: the server's log has the details"
         finally:
             with self.lock:
                 if self.thinking is thinking:
-                    self.thinking, self.trouble = None, trouble
+                    self.thinking, self.trouble, self.refused = None, trouble, refused
             thinking.done.set()
 
     def _run_bots(self, thinking: Thinking) -> None:
         """Step by step; searches run without the lock, so that the table can be looked at meanwhile."""
         session = self.session
+        session.prepare()
         while True:
             with self.lock:
                 if thinking.ended:
@@ -241,13 +287,15 @@ class Tables:
         """Make a game and keep it; returns its key.
 
         Raises:
-            QuandaryError: what `make` raises, or it takes too long.
+            QuandaryError: what `make` raises, or it takes too long; or a bot says at once that the game is none for it.
         """
         session = prepared(make)
         table = Table(session, self._workers, self.seconds)
         with table.lock:
             table.go_on()
         table.wait(SHORT_S)
+        if table.refused is not None:
+            raise table.refused
         key = secrets.token_urlsafe(9)
         dropped = []
         with self._lock:
@@ -275,6 +323,19 @@ class Tables:
         self._workers.shutdown(wait=False, cancel_futures=True)
 
 
+def _given_up(thinking: Thinking) -> str:
+    """Why something that was given up came to nothing."""
+    if thinking.late and thinking.preparing:
+        why = f"was not ready within {thinking.given_up_s:.0f} seconds. A bot that searches"
+        return f"{thinking.what}, and {why}, such as {ladder.SHORT}, needs none, and a smaller game fewer"
+    if thinking.preparing:
+        return f"{thinking.what}, and that was ended when nobody looked at this page any more"
+    return (
+        f"{thinking.what}, but came to no end within {thinking.given_up_s:.0f} seconds, and no clock can "
+        "end this kind of search earlier"
+    )
+
+
 def prepared(make: Callable[[], Session]) -> Session:
     """A session made within `PREPARE_S`.
 
@@ -288,6 +349,6 @@ def prepared(make: Callable[[], Session]) -> Session:
             return make()
     except Stopped:
         raise ParameterError(
-            f"the bot was not ready within {PREPARE_S:.0f} seconds: it solves the whole game before it plays; "
-            "choose a bot that searches, such as strongest, or a smaller game"
+            f"the game was not ready within {PREPARE_S:.0f} seconds: what was saved is too long to be played again, or "
+            f"a file that a bot plays too large; choose another bot, such as {ladder.SHORT}, or a smaller game"
         ) from None

@@ -13,7 +13,7 @@ pytest.importorskip("httpx")
 
 from fastapi.testclient import TestClient
 
-from experiments import gametext, web
+from experiments import gametext, players, web
 from experiments.play.session import Session
 from experiments.web import app, tables
 from tests.experiments.browsing import Forms, opened, press, settled, thinking
@@ -92,9 +92,9 @@ def test_a_hint_ends_by_the_clock_too(brisk):
 
 
 def test_a_search_that_no_clock_can_end_is_given_up(brisk, monkeypatch):
-    """Value iteration has no answer before it has all of them."""
+    """Value iteration has no answer before it has all of them; with a tolerance it is not exact play, solved first."""
     monkeypatch.setattr(tables, "PATIENCE", 0.1)
-    page = settled(brisk, begun(brisk, game="pig(goal=200)", bot="value_iteration(max_mb=4000)"))
+    page = settled(brisk, begun(brisk, game="pig(goal=200)", bot="value_iteration(tolerance=0.001)"))
     assert page.status_code == 200
     assert 'role="alert"' in page.text
     assert "came to no end within" in page.text
@@ -105,11 +105,86 @@ def test_a_search_that_no_clock_can_end_is_given_up(brisk, monkeypatch):
     assert "came to no end within" in again.text
 
 
-def test_a_bot_that_solves_the_game_first_has_its_time_too(brisk, monkeypatch):
-    monkeypatch.setattr(tables, "PREPARE_S", 0.5)
-    answer = begun(brisk, game="kuhn", bot="cfr+(iterations=1000000000)")
+@pytest.fixture
+def unsolved():
+    """No game is solved yet."""
+    players._shelf.clear()
+
+
+SOLVER = {"game": "pig(goal=60)", "bot": "value_iteration"}  # a second of work
+HOPELESS = {"game": "kuhn", "bot": "cfr+(iterations=1000000000)"}  # hours of it
+
+
+def test_a_bot_that_solves_the_game_first_has_time_for_it_however_short_that_for_a_move_is(unsolved):
+    with TestClient(web.make_app(0.01)) as browser:
+        page = settled(browser, begun(browser, **SOLVER))
+        assert 'role="alert"' not in page.text
+        assert "Seat 0 gives itself" in page.text
+        while not (buttons := Forms(page.text).ending("hint")):
+            page = press(browser, Forms(page.text).ending("move")[-1])
+        page = press(browser, buttons[0])
+        assert "The odds are those that value_iteration sees" in page.text
+
+
+def test_the_page_says_that_the_game_is_solved_first_and_for_how_long(brisk, unsolved):
+    page = begun(brisk, **HOPELESS)
+    assert thinking(page)
+    assert f"Seat 0, {HOPELESS['bot']}, works out the whole game before it plays, for at most 60 seconds" in page.text
+    assert not Forms(page.text).ending("move")
+    stopped = brisk.post(Forms(page.text).ending("stop")[0][0])
+    assert not thinking(stopped)
+    assert 'role="alert"' not in stopped.text
+    assert Forms(stopped.text).ending("go")
+
+
+def test_a_bot_that_is_not_ready_in_time_is_given_up(brisk, unsolved, monkeypatch):
+    monkeypatch.setattr(tables, "SOLVE_S", 0.8)  # longer than the first answer waits
+    page = settled(brisk, begun(brisk, **HOPELESS))
+    assert "was not ready within 1 seconds. A bot that searches, such as lookahead, needs none" in page.text
+    assert Forms(page.text).ending("again")
+    assert "was not ready" in settled(brisk, brisk.post(Forms(page.text).ending("go")[0][0])).text
+
+
+def test_nobody_is_made_ready_for_a_page_that_nobody_looks_at(brisk, unsolved, monkeypatch):
+    monkeypatch.setattr(tables, "LEFT_S", 0.5)
+    page = begun(brisk, **HOPELESS)
+    deadline = time.monotonic() + LONG_S
+    solving = [thread for thread in threading.enumerate() if thread.name.startswith("thinker")]
+    while players._shelf._turn.locked():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert solving
+    page = settled(brisk, brisk.get(page.url.path))
+    assert "ended when nobody looked at this page any more" in page.text
+    assert Forms(page.text).ending("go")
+
+
+def test_who_looks_keeps_it_going():
+    kept = tables.Tables(LONG_S)
+    table = kept.find(kept.open(lambda: _slow(1)))
+    thought = table.thinking
+    table.looked -= tables.LEFT_S + 1
+    assert not thought.asked()  # a move has a time of its own
+    thought.preparing = True
+    assert thought.asked()
+    table.look()
+    assert not thought.asked()
+    kept.close()
+    assert thought.done.wait(LONG_S)
+
+
+def test_one_game_is_solved_at_a_time_and_who_waits_is_told(brisk, unsolved):
+    first = begun(brisk, **HOPELESS)
+    second = begun(brisk, **SOLVER)
+    assert "works out the whole game before it plays, as soon as others are done" in second.text
+    brisk.post(Forms(first.text).ending("stop")[0][0])
+    assert "Seat 0 gives itself" in settled(brisk, second).text
+
+
+def test_a_bot_that_the_game_is_too_large_for_is_refused_at_once(brisk):
+    answer = begun(brisk, game="quarz", bot="cfr+")
     assert answer.status_code == 400
-    assert "was not ready within" in answer.text
+    assert "quarz" in answer.text
 
 
 def test_a_move_can_be_taken_back_while_a_bot_thinks(patient):
