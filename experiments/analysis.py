@@ -122,9 +122,10 @@ class ArenaSummary:
         """Whether bots have met, so that there are ratings."""
         return self.better is not None
 
-    def ahead_of(self) -> dict[str, Pair]:
-        """How the first bot stands to each other; corrected for the number of these alone."""
-        rivals = {j: pair for (i, j), pair in self.pairs.items() if i == 0}
+    def ahead_of(self, place: int = 0) -> dict[str, Pair]:
+        """How one bot, by default the first, stands to each other; corrected for the number of these alone."""
+        rivals = {j: pair for (i, j), pair in self.pairs.items() if i == place}
+        rivals |= {i: _reverse(pair) for (i, j), pair in self.pairs.items() if j == place}
         corrected = holm([pair.p for pair in rivals.values()])
         return {
             self.standings[j].bot: replace(pair, p_corrected=p)
@@ -209,7 +210,7 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
     if alone and all(math.isclose(sum(result.utilities), 0, abs_tol=1e-9) for result in results):
         standings = [replace(standing, utility=_certain(standing.utility)) for standing in standings]
     present = [bot for bot in range(n) if utilities[bot]]
-    order = sorted(range(len(present)), key=lambda i: _rank(standings[i], by_wins), reverse=True)
+    order = sorted(range(len(present)), key=lambda i: rank(standings[i], by_wins), reverse=True)
     index = [present[i] for i in order]
     place = {bot: i for i, bot in enumerate(index)}
     among = {(place[one], place[other]): won_of for (one, other), won_of in meetings.items()}
@@ -306,6 +307,12 @@ def _apart(results: list[_Result], order: list[int], met: bool) -> dict[tuple[in
     return found
 
 
+def _reverse(pair: Pair) -> Pair:
+    """The second of two bots against the first."""
+    value = pair.value
+    return replace(pair, value=Estimate(-value.value, -value.high, -value.low))
+
+
 def _corrected(pairs: dict[tuple[int, int], Pair]) -> dict[tuple[int, int], Pair]:
     corrected = holm([pair.p for pair in pairs.values()])
     return {key: replace(pair, p_corrected=p) for (key, pair), p in zip(pairs.items(), corrected, strict=True)}
@@ -322,7 +329,8 @@ def _as_utility(share: Estimate, n_players: int) -> Estimate:
     return Estimate(value, low, high)
 
 
-def _rank(standing: Standing, by_wins: bool) -> tuple[float, float]:
+def rank(standing: Standing, by_wins: bool) -> tuple[float, float]:
+    """What standings are ordered by, the highest first."""
     if by_wins and standing.elo is not None:
         return standing.elo.value, standing.utility.value
     return standing.utility.value, standing.share.value

@@ -175,7 +175,7 @@ def explain(rules: Rules) -> str:
     row = find(rules)
     if row is None:
         return f"the ladder has no row for this game; {NAME} falls back to {fallback(rules)}"
-    rating = "" if row.elo is None else f", Elo {row.elo:+.0f} over the mean of its rivals"
+    rating = "" if row.elo is None else f", Elo {row.elo:+.0f} against the mean of its rivals"
     remark = f"; {row.remark}" if row.remark else ""
     return f"{NAME} is {row.bot} ({row.games} games of experiment {row.experiment!r}{rating}{remark})"
 

@@ -23,6 +23,7 @@ from experiments import (
     analysis,
     arena,
     convergence,
+    differences,
     executors,
     files,
     gametext,
@@ -40,6 +41,7 @@ from experiments.inputs import HERE, Inputs
 from experiments.sequential import Watch
 from experiments.store import Store
 from experiments.terminal import Terminal
+from games.words import join
 from solvers import specs
 
 
@@ -418,7 +420,9 @@ def _progress(console: Console) -> Progress:
 def ladder_rows(folder: Path) -> list[ladder.Row]:
     """The strongest bot of each arena of a finished run, as rows for the ladder.
 
-    Each says from how many deals it comes, and whether these separate it from the bots behind it.
+    It is the one that came first; but where two play for a zero sum, or one alone, and a bot plays exactly, it is
+    this one, unless another was clearly ahead of it: nobody can be on average, and who wins more from the others
+    is not stronger for it. Each row says from how many deals it comes, and whether these separate it from the others.
 
     Raises:
         ResultsError: no run folder, damaged, or an arena that is not finished.
@@ -430,7 +434,8 @@ def ladder_rows(folder: Path) -> list[ladder.Row]:
         summary = summaries.get(i)
         if summary is None or not summary.complete:
             raise ResultsError(f"{folder}: arena {i} ({each.game}) is not finished; the ladder takes finished runs")
-        best = summary.standings[0]
+        place = _strongest(summary)
+        best = summary.standings[place]
         found.append(
             ladder.Row(
                 game=each.game,
@@ -441,10 +446,34 @@ def ladder_rows(folder: Path) -> list[ladder.Row]:
                 experiment=results.config.name,
                 seed=results.config.seed,
                 path=folder,
-                remark=_remark(summary),
+                remark=_remark(summary, place),
             )
         )
     return found
+
+
+def _strongest(summary: analysis.ArenaSummary) -> int:
+    """The place in the standings of the bot that a row names: the first, or exact play that it is not ahead of."""
+    rules = gametext.load(summary.config.game, own_only=True).rules
+    assert rules is not None
+    if summary.n_players > 2 or (summary.n_players == 2 and not rules.zero_sum):
+        return 0
+    for place, standing in enumerate(summary.standings):
+        if specs.parse_spec(standing.bot).exact:
+            pairs = summary.ahead_of(place).values()
+            beaten = any(pair.apart and pair.value.value < 0 for pair in pairs)
+            return 0 if beaten else place
+    return 0
+
+
+def _clear(pair: analysis.Pair) -> bool:
+    """Whether a bot is ahead of another beyond chance."""
+    return pair.apart and pair.value.value > 0
+
+
+def _above(one: analysis.Standing, other: analysis.Standing, by_wins: bool) -> bool:
+    """Whether a bot stands above another, and not beside it, in whatever order."""
+    return analysis.rank(one, by_wins)[0] > analysis.rank(other, by_wins)[0] + differences.SAME
 
 
 def _games_of(bot: str, summary: analysis.ArenaSummary) -> int:
@@ -460,24 +489,29 @@ def _deals(summary: analysis.ArenaSummary) -> int:
     return summary.games // arena.games_per_deal(len(summary.config.bots), summary.n_players)
 
 
-def _remark(summary: analysis.ArenaSummary) -> str:
-    """From how many deals the first of an arena is the first, and whom it is not clearly separated from: whom it is
+def _remark(summary: analysis.ArenaSummary, place: int = 0) -> str:
+    """From how many deals the bot at a place is the strongest, and whom it is not clearly separated from: whom it is
     not ahead of, pair by pair on the deals that both played, with 5 % of false alarms among all of its rivals."""
-    best, *rest = summary.standings
+    best = summary.standings[place]
+    rest = [other for other in summary.standings if other is not best]
     deals = _deals(summary)
     remark = f"{deals:,} deal{'' if deals == 1 else 's'}"
     if summary.test is not None:  # H0 says no more than that the first is not clearly the stronger
         near = [] if summary.test.accepted == "H1" and best.bot == summary.config.bots[0] else rest
     else:
-        rivals = summary.ahead_of()
-        near = [
-            other
-            for other in rest
-            if other.bot not in rivals or not rivals[other.bot].apart or rivals[other.bot].value.value < 0
-        ]
+        rivals = summary.ahead_of(place)
+        near = [other for other in rest if other.bot not in rivals or not _clear(rivals[other.bot])]
     spec = specs.parse_spec(best.bot)
-    if spec.name == "value_iteration" or (spec.name == "expectimax" and not spec.parameters.get("depth")):
-        remark += ", exact play"
+    if spec.exact:
+        remark += ", exact play" if spec.solver.kind == "searcher" else ", an equilibrium"
     if spec.files():
         remark += "; it plays a file, which the ladder does not hold"
-    return remark + (f"; not clearly separated from {', '.join(other.bot for other in near)}" if near else "")
+    before = [other for other in summary.standings[:place] if _above(other, best, summary.by_wins)]
+    if beaten := [other.bot for other in before if other not in near]:
+        remark += f"; {join(beaten)} came before it, but lost to it"
+    separated = [
+        f"{join([other.bot for other in before if other in near])}, which came before it",
+        ", ".join(other.bot for other in near if other not in before),
+    ]
+    separated = [part for part in separated if part and not part.startswith(",")]
+    return remark + (f"; not clearly separated from {', nor from '.join(separated)}" if separated else "")

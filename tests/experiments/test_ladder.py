@@ -8,7 +8,7 @@ import pytest
 
 import games
 from engine_ext.errors import DataError
-from experiments import config, gametext, ladder, run
+from experiments import config, gametext, ladder, players, run
 from solvers import specs
 
 GOOD = """[[row]]
@@ -27,7 +27,7 @@ def test_every_row_that_ships_names_a_game_and_a_bot_of_it():
     assert ladder.rows()
     for row in ladder.rows():
         rules = gametext.load(row.game, own_only=True).rules
-        specs.make_searcher(row.bot, rules)
+        players.seat(row.bot, rules)  # which checks it against the game
         assert ladder.find(rules) == row
         assert specs.parse_spec("strongest", rules).name == specs.parse_spec(row.bot, rules).name
         assert config.find(row.experiment).name == f"{row.experiment}.toml"
@@ -66,10 +66,19 @@ def test_rows_are_read_back_as_written(tmp_path):
     assert rows[0].remark == "3 deals; not clearly separated from random"
 
 
-def test_where_a_game_is_solved_at_once_the_strongest_bot_is_the_exact_one():
-    """Pig by value iteration: 0.5306 of games are won by who begins (Neller and Presser 2004), a value of 0.0612."""
-    for game in ("quandary_pig",):
-        assert str(specs.parse_spec("strongest", gametext.load(game).rules)) == "value_iteration"
+def test_where_a_game_is_solved_at_once_the_strongest_bot_is_an_exact_one():
+    """Pig, Kuhn poker, and every scenario whose exact value is stated with it."""
+    games_solved = ["quandary_pig", "quandary_kuhn"]
+    for spec in games.SPECS.values():
+        games_solved += [f"{spec.name}(scenario={name})" for name, each in spec.scenarios.items() if each.solution]
+    assert len(games_solved) == 12
+    for game in games_solved:
+        rules = gametext.load(game).rules
+        strongest = specs.parse_spec("strongest", rules)
+        assert strongest.exact, game
+        assert (strongest.name == "sequence_form") == rules.hidden_information
+        row = ladder.find(rules)
+        assert ("an equilibrium" if rules.hidden_information else "exact play") in row.remark
 
 
 def test_every_row_that_ships_says_from_how_many_deals_it_comes_and_whom_they_do_not_separate():

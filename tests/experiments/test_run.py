@@ -20,6 +20,7 @@ from engine_ext.errors import ResultsError, UnsuitableGameError
 from experiments import analysis, arena, executors, ladder, manifest, report, run
 from experiments.config import ArenaConfig
 from experiments.store import Rows, Store, dump
+from solvers import specs
 from tests.experiments.command import command_line, on_a_dumb_terminal, quandary, start
 
 CONFIG = """
@@ -606,6 +607,85 @@ def test_a_row_of_the_ladder_is_a_finding_where_the_deals_separate_the_first(won
     if len(set(won)) == 1:
         assert apart.p == pytest.approx(2 * stats.norm.sf(len(won) ** 0.5))
         assert apart.apart == (stats.binomtest(len(won), len(won)).pvalue < 0.05)
+
+
+def _arena(folder, bots, deals):
+    """Standings of an arena at Pig whose games went as told.
+
+    Args:
+        deals: of each deal, from (place of one bot, place of another) to what the first earned in both seatings.
+    """
+    rows = Rows()
+    for number, won in enumerate(deals):
+        for (one, other), utility in won.items():
+            for rotation, seated in enumerate(
+                (((one, utility), (other, -utility)), ((other, -utility), (one, utility)))
+            ):
+                key = arena.job_key(f"arena1/{bots[one]}~{bots[other]}", number, rotation)
+                rows.games.append((key, "quandary_pig", number, 1, "00"))
+                rows.seats += [(key, seat, bots[bot], earned) for seat, (bot, earned) in enumerate(seated)]
+    with Store.create(folder / "results.sqlite", "x") as store:
+        store.begin_run(1, "processes")
+        store.add(rows)
+        summary = analysis.summarise(ArenaConfig(game="quandary_pig", bots=bots, deals=len(deals)), 1, 2, store)
+    assert summary is not None
+    return summary
+
+
+EXACT_PLAY = ["random", "greedy", "value_iteration"]
+
+
+def test_exact_play_is_the_strongest_though_another_wins_more_from_the_weak(tmp_path):
+    """Greedy wins every game from random play, and exact play nine of ten; each of the two wins half from the other.
+
+    By hand: of 20 deals greedy and exact play share 10 to 10, no difference at all, so greedy's lead comes from
+    random play alone, and a game without chance of error is not lost by it.
+    """
+    deals = [
+        {(1, 0): 1.0, (2, 0): 1.0 if number % 10 else -1.0, (1, 2): 1.0 if number % 2 else -1.0} for number in range(20)
+    ]
+    summary = _arena(tmp_path, EXACT_PLAY, deals)
+    assert [standing.bot for standing in summary.standings] == ["greedy", "value_iteration", "random"]
+    assert run._strongest(summary) == 1
+    assert run._remark(summary, 1) == "20 deals, exact play; not clearly separated from greedy, which came before it"
+
+
+def test_exact_play_that_another_is_clearly_ahead_of_is_no_row(tmp_path):
+    """20 of 20 deals lost by what claims to play exactly: something is wrong, and the ladder does not hide it."""
+    summary = _arena(tmp_path, EXACT_PLAY, [{(1, 0): 1.0, (2, 0): 1.0, (1, 2): 1.0}] * 20)
+    assert summary.standings[0].bot == "greedy"
+    assert run._strongest(summary) == 0
+    assert run._remark(summary) == "20 deals"
+
+
+def test_how_a_bot_stands_to_others_is_the_reverse_of_how_they_stand_to_it(tmp_path):
+    summary = _arena(tmp_path, EXACT_PLAY, [{(1, 0): 1.0, (2, 0): 1.0, (1, 2): 1.0}] * 20)
+    places = {standing.bot: place for place, standing in enumerate(summary.standings)}
+    one = summary.ahead_of(places["greedy"])["value_iteration"]
+    other = summary.ahead_of(places["value_iteration"])["greedy"]
+    assert one.value.value == 1.0
+    assert other.value.value == -1.0
+    assert (other.value.low, other.value.high) == (-one.value.high, -one.value.low)
+
+
+@pytest.mark.parametrize(
+    ("spec", "exact"),
+    [
+        ("value_iteration", True),
+        ("value_iteration(max_mb=100)", True),
+        ("value_iteration(seconds=1)", False),
+        ("value_iteration(sweeps=3)", False),
+        ("value_iteration(tolerance=0.1)", False),
+        ("expectimax", True),
+        ("expectimax(depth=1)", False),
+        ("sequence_form", True),
+        ("cfr+(iterations=1000)", False),
+        ("mcts", False),
+        ("policy(file=nash.policy)", False),
+    ],
+)
+def test_which_bots_play_exactly(spec, exact):
+    assert specs.parse_spec(spec).exact is exact
 
 
 def test_more_than_two_players_meet_in_every_rotation(tmp_path):
