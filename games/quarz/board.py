@@ -165,10 +165,16 @@ def check(board: Board) -> None:
     if len(board.shrines) > 4 or len(board.impassable) > 4:
         raise DataError(f"{where}: counts: at most 4 shrines and 4 impassable fields")
 
-    closed = board.graph.subgraph(set(board.cells) - set(board.impassable))
-    if not nx.is_connected(closed):
-        part = min(nx.connected_components(closed), key=len)
-        raise DataError(f"{where}: connectivity: {[list(cell) for cell in sorted(part)]} cannot be reached on foot")
+    steps = {}
+    for camp in board.camps:
+        own = set(board.cells) - set(board.impassable) - set(board.camps) | {camp}  # rules 45, 46
+        steps[camp] = nx.single_source_shortest_path_length(board.graph.subgraph(own), camp)
+        beyond = sorted(own - set(steps[camp]))
+        if beyond:
+            raise DataError(
+                f"{where}: connectivity: {[list(cell) for cell in beyond]} cannot be reached on foot from the camp "
+                f"{list(camp)}"
+            )
 
     camps = [(q - board.altar[0], r - board.altar[1]) for q, r in board.camps]
     images = {turn(camps[0]) for turn in seat_symmetries(board)}
@@ -176,7 +182,6 @@ def check(board: Board) -> None:
         unequal = [list(camp) for camp, moved in zip(board.camps, camps, strict=True) if moved not in images]
         raise DataError(f"{where}: symmetry: no symmetry of the board takes camp {list(board.camps[0])} to {unequal}")
 
-    steps = dict(nx.all_pairs_shortest_path_length(closed))
     for name, fields in (("altar", [board.altar]), ("shrines", list(board.shrines))):
         seen = [sorted(steps[camp][field] for field in fields) for camp in board.camps]
         if any(distances != seen[0] for distances in seen):

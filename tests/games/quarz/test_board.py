@@ -72,6 +72,25 @@ def test_seats_that_no_symmetry_exchanges_are_named() -> None:
         check(replace(board, shrines=((1, 0),), modifiable=((0, 1), (0, -1), (-1, 0))))
 
 
+def test_nobody_walks_through_another_camp() -> None:
+    """Rule 45: of the two shrines each lies behind a camp, out of the other mob's reach."""
+    lane = Board(
+        name="lane",
+        players=2,
+        altar=(0, 0),
+        camps=((-2, 0), (2, 0)),
+        shrines=((-3, 0), (3, 0)),
+        impassable=(),
+        modifiable=((-1, 0), (1, 0)),
+        practice=True,
+        provenance="reconstructed",
+        path=Path("x"),
+    )
+    with pytest.raises(DataError, match=r"\[\[3, 0\]\] cannot be reached on foot from the camp \[-2, 0\]"):
+        check(lane)
+    check(replace(lane, camps=((-3, 0), (3, 0)), shrines=((-2, 0), (2, 0))))
+
+
 def test_too_large_a_board_is_named() -> None:
     many = tuple((q, 5) for q in range(60))
     with pytest.raises(DataError, match="size"):
