@@ -168,6 +168,7 @@ def tell(steps: Sequence[Step], seat: int) -> list[Line]:
         elif drawn:
             lines.append(_drawn(drawn))
             drawn = []
+        dealt = list((Counter(before["deck"]) - Counter(after["deck"]) - Counter([rest] * (verb == "draw"))).elements())
         if verb == "roll":
             kept = before["dice"]
             lines.append(Line(player, f"rolled {rest}" + (f", kept {' '.join(map(str, kept))}" if kept else "")))
@@ -181,7 +182,10 @@ def tell(steps: Sequence[Step], seat: int) -> list[Line]:
             lines.append(Line(player, "used a reroll card"))
         elif verb in MEANINGS and verb != "reroll":
             lines.append(Line(player, f"used a card, {verb}: {rest}"))
-        lines += _arrived(before, after)
+        if verb == "draw":
+            drawn += dealt
+        elif dealt:
+            lines.append(_drawn(dealt))
         if step.after.is_terminal():
             lines.append(Line(NOBODY, _end(step.after, after, alone, seat)))
         elif after["seat"] != before["seat"]:
@@ -196,13 +200,6 @@ def tell(steps: Sequence[Step], seat: int) -> list[Line]:
 
 def _drawn(names: Sequence[str]) -> Line:
     return Line(NOBODY, f"{join(names)} came into the quest area")
-
-
-def _arrived(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Line]:
-    """The deck's last card comes without a draw: there is no choice in it."""
-    if before["step"] != "draw" and len(before["deck"]) == 1 and not after["deck"] and after["step"] != "over":
-        return [_drawn(before["deck"])]
-    return []
 
 
 def _end(position: Position, state: Mapping[str, Any], alone: bool, seat: int) -> str:

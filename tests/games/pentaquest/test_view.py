@@ -267,3 +267,31 @@ def test_the_aim_says_what_decides_a_tie() -> None:
     assert "the largest army wins, used cards not included. Who is level shares the win." in original
     lead = SPEC.aim(SPEC.make_rules({"players": 3, "utility": "score"}))
     assert lead.endswith("your lead over the mean of the others counts.")
+
+
+def test_cards_that_come_without_a_choice_of_chance_are_told(tmp_path) -> None:
+    """Phase 1 fills the quest area to five; where all cards left are alike, none of them is drawn by chance."""
+    deck = write_deck(tmp_path / "alike.toml", [("Bee", ["SS"], "add")] + 7 * [("Ant", ["S"], "sub")])
+    before = SPEC.make_rules({"deck": str(deck)}).initial_position()
+    bee = next(o for o, _ in before.chance_outcomes() if before.action_to_string(-1, o) == "draw Bee")
+    after = before.child(bee)
+    lines = SPEC.tell([Step(-1, bee, "draw Bee", before, after)], 0)
+    assert [line.text for line in lines] == ["Bee, Ant, Ant, Ant and Ant came into the quest area"]
+    before = after.child(after.chance_outcomes()[0][0])
+    action = before.string_to_action("beat Ant")
+    lines = SPEC.tell([Step(0, action, "beat Ant", before, before.child(action))], 0)
+    assert [line.text for line in lines] == ["beat Ant", "Ant came into the quest area", "turn 2"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({}, "they are the result"),  # rule 23
+        ({"players": 2}, "they decide a tie"),  # rule 30
+        ({"players": 2, "original": True}, "they alone are the score"),  # P12
+        ({"players": 2, "utility": "score"}, "captured cards count whether they are used or not"),  # rule 29
+    ],
+)
+def test_what_unused_cards_are_for(parameters: dict[str, object], text: str) -> None:
+    rules = SPEC.make_rules(parameters)
+    assert f"{text} (" in SPEC.terms(rules)["unused"]
