@@ -114,10 +114,14 @@ cdef inline void choose(const Tables *t, State *s, int32_t id) noexcept nogil:
         f.b -= 1
         f.c = k + 1
         s.stack[s.depth - 2].e += 1
-    elif kind == K_BONUS or kind == K_KO:
+    elif kind == K_BONUS:
         pop(s)
         if id != A_PASS:
-            place(t, s, old.a if kind == K_BONUS else old.b, id - A_CELL)
+            travel(t, s, old.a, id - A_CELL)
+    elif kind == K_KO:
+        pop(s)
+        if id != A_PASS:
+            place(t, s, old.b, id - A_CELL)
     elif kind == K_STRIP:                                                   # rules 71, 90
         pop(s)
         k = s.idol_at

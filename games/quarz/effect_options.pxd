@@ -134,16 +134,20 @@ cdef inline int32_t list_moves(const Tables *t, const State *s, const Frame *f, 
         n = put_each(reach(t, s, m, step_limit(t, s, e, m), s.powers[m] | e.flags), A_MOVE + 48 * k, out, n)
     return n if n > 1 else 0
 
+cdef inline uint64_t crystal_throws(const Tables *t, const State *s, int32_t seat) noexcept nogil:
+    """Where a carrier of the seat can throw the idol instead of pushing a monster (rule 107, Q83)."""
+    return linked(t, s, s.idol_at) & ~s.solid & ~(t.camp_mask & ~bit(home(t, s, seat)))
+
 cdef inline int32_t list_pushes(const Tables *t, const State *s, const Frame *f, const Effect *e,
                                 int32_t *out) noexcept nogil:
     """Step 0: whom, or the idol itself; step 1: where the monster f.f goes; step 2: where the idol goes."""
     cdef int32_t n
     if f.step == 1:
         return put_each(shoved(t, s, f.f), A_CELL, out, 0)
-    if f.step == 2:                                                         # Crystal Throw
-        return put_each(linked(t, s, s.idol_at) & ~s.solid & ~(t.camp_mask & ~bit(home(t, s, f.b))), A_CELL, out, 0)
+    if f.step == 2:
+        return put_each(crystal_throws(t, s, f.b), A_CELL, out, 0)
     n = list_targets(t, s, f.a, e.kind, e.any, out)
-    if s.powers[f.a] & CRYSTAL_THROW and s.idol_by == f.a and f.e >= PUSH_SWAP:   # rule 107
+    if s.powers[f.a] & CRYSTAL_THROW and s.idol_by == f.a and f.e >= PUSH_SWAP and crystal_throws(t, s, f.b):
         out[n] = A_CHOICE
         n += 1
     return n
@@ -241,13 +245,14 @@ cdef inline int32_t list_friend_swaps(const State *s, const Frame *f, int32_t *o
 
 cdef inline int32_t list_any_moves(const Tables *t, const State *s, const Frame *f, const Effect *e,
                                    int32_t *out) noexcept nogil:
-    """Step 0: any monster that can move 1 hex, water and walls ignored; step 1: where f.f goes (rule 116)."""
+    """Step 0: any monster that can move, water and walls ignored, past its friends as well; step 1: where f.f goes
+    (rules 42, 116)."""
     cdef int32_t m, n = 1
     if f.step == 1:
         return put_each(reach(t, s, f.f, step_limit(t, s, e, f.f), SWIM | CLIMB), A_CELL, out, 0)
     out[0] = A_PASS
     for m in range(3 * t.players):
-        if s.at[m] >= 0 and reach(t, s, m, 1, SWIM | CLIMB):
+        if s.at[m] >= 0 and reach(t, s, m, step_limit(t, s, e, m), SWIM | CLIMB):
             out[n] = A_TARGET + m
             n += 1
     return n if n > 1 else 0

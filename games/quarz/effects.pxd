@@ -6,7 +6,7 @@ from engine_ext.bits cimport bit, count_bits
 from games.quarz.attack cimport hit, running_attack
 from games.quarz.effect_options cimport list_targets
 from games.quarz.field cimport beside, rebuild, recount
-from games.quarz.frames cimport push
+from games.quarz.frames cimport owner, push
 from games.quarz.idol cimport exchange, land_idol, place, shoved, take_idol, travel
 from games.quarz.moves cimport *
 from games.quarz.state cimport *
@@ -139,7 +139,10 @@ cdef inline void choose_any_move(const Tables *t, State *s, Frame *f, int32_t id
         f.f = id - A_TARGET
         return
     next_effect(t, f)
-    place(t, s, moved, id - A_CELL)
+    if owner(moved) == f.b:                                                 # Q96
+        travel(t, s, moved, id - A_CELL)
+    else:
+        place(t, s, moved, id - A_CELL)
 
 cdef inline void choose_effect(const Tables *t, State *s, Frame *f, int32_t id) noexcept nogil:
     """A choice of the running effect is made. Those of several steps and the march stay on the effect,

@@ -92,6 +92,7 @@ cdef inline uint64_t reach_from(const Tables *t, const State *s, int32_t m, cons
     for other in range(t.players):
         if other != seat:
             mover.stop |= s.traps[other]
+    mover.stop &= ~friends                  # where a march is thought out, a friend has taken the idol, sprung the trap
     mover.ice = s.melted
     mover.helped = 0 if mover.flags & HEX_CLIMB else helper_zone(t, s, m, WALL_STEP, at)
     return hex_flood(&t.grid, &s.edges, &mover, at[m % 3], steps) & mover.free

@@ -54,8 +54,11 @@ cdef inline void place_apart(const Tables *t, State *s, int32_t m, int32_t cell)
     s.idol_at = idol
 
 cdef inline void travel(const Tables *t, State *s, int32_t m, int32_t cell) noexcept nogil:
-    """A voluntary movement: afterwards, and after a bonus movement, rivals nearby may react."""
-    if s.depth < WINDOW_DEPTH:
+    """A movement that the monster's own mob chose: afterwards rivals beside it may react (Q96). A bonus movement ends
+    the movement that took the idol, where that was one, so that both are answered once."""
+    cdef const Frame *below = &s.stack[s.depth - 1]
+    cdef bint goes_on = below.kind == K_WINDOW and below.a == TRIGGER_ARRIVED and below.b == m and below.step == 0
+    if s.depth < WINDOW_DEPTH and not goes_on:
         push(s, K_WINDOW, TRIGGER_ARRIVED, m, m)
     place(t, s, m, cell)
 

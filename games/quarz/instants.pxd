@@ -12,7 +12,7 @@ from games.quarz.tableau cimport leave_hand, pay
 
 
 cdef inline bint instant_fits(const Tables *t, const State *s, int32_t m, int32_t card, int32_t trigger,
-                              int32_t context, int32_t subject) noexcept nogil:
+                              int32_t context, int32_t subject, int32_t witnesses) noexcept nogil:
     """Rules 37, 38, 87: the condition holds, energy and reaction tokens are there; the monster may be at
     rest; there is something to do (Q77)."""
     cdef const Card *c = card_of(t, s, m, card)
@@ -20,12 +20,13 @@ cdef inline bint instant_fits(const Tables *t, const State *s, int32_t m, int32_
         return False
     if (trigger == TRIGGER_ATTACKED or trigger == TRIGGER_HURT) and m != subject and not c.mob_scope:
         return False
-    if trigger == TRIGGER_ARRIVED and not beside(t, s, m, context):
+    if trigger == TRIGGER_ARRIVED and not (witnesses >> m & 1 and beside(t, s, m, context)):    # Q97
         return False
     return prog_possible(t, s, c.prog, m, owner(m), card)
 
 cdef inline int32_t list_instants(const Tables *t, const State *s, int32_t seat, int32_t trigger, int32_t context,
-                                  int32_t subject, int32_t *out) noexcept nogil:
+                                  int32_t subject, int32_t witnesses, int32_t *out) noexcept nogil:
+    """The instants that a seat may play now; `witnesses`: the monsters beside the one that arrived, as it arrived."""
     cdef int32_t k, m, card, n = 0
     cdef uint64_t cards
     for k in range(3):
@@ -35,7 +36,7 @@ cdef inline int32_t list_instants(const Tables *t, const State *s, int32_t seat,
         cards = s.hand[m] & tableau(t, s, m).instants[trigger]
         while cards:
             card = pop_bit(&cards)
-            if instant_fits(t, s, m, card, trigger, context, subject):
+            if instant_fits(t, s, m, card, trigger, context, subject, witnesses):
                 out[n] = A_REACT + 13 * k + card
                 n += 1
     return n
@@ -57,7 +58,7 @@ cdef inline bint of_use(const Tables *t, const State *s, int32_t m, int32_t card
 
 cdef inline int32_t list_free_instants(const Tables *t, const State *s, int32_t seat, int32_t *out) noexcept nogil:
     """Those of the own turn that need no cause; after its last action those that are still of use (Q91)."""
-    cdef int32_t i, kept = 0, n = list_instants(t, s, seat, TRIGGER_FREE, -1, -1, out)
+    cdef int32_t i, kept = 0, n = list_instants(t, s, seat, TRIGGER_FREE, -1, -1, 0, out)
     if s.actions > 0:
         return n
     for i in range(n):
@@ -65,6 +66,14 @@ cdef inline int32_t list_free_instants(const Tables *t, const State *s, int32_t 
             out[kept] = out[i]
             kept += 1
     return kept
+
+cdef inline int32_t witnesses_of(const Tables *t, const State *s, int32_t m) noexcept nogil:
+    """The mask of the rivals' monsters beside this one."""
+    cdef int32_t other, mask = 0
+    for other in range(3 * t.players):
+        if owner(other) != owner(m) and s.at[other] >= 0 and beside(t, s, m, other):
+            mask |= 1 << other
+    return mask
 
 cdef inline int32_t window_seat(const Tables *t, const State *s, const Frame *f) noexcept nogil:
     """Whom a window asks now, -1 when all have been asked (Q78)."""

@@ -27,7 +27,7 @@ cdef inline int32_t list_choices(const Tables *t, const State *s, int32_t *out) 
     if kind == K_FAVOR:
         return put_each(s.favor_hand[f.b], A_FAVOR, out, 0)
     if kind == K_WINDOW:
-        return or_pass(list_instants(t, s, window_seat(t, s, f), f.a, f.b, f.c, out + 1), out)
+        return or_pass(list_instants(t, s, window_seat(t, s, f), f.a, f.b, f.c, f.g, out + 1), out)
     if kind == K_BLOCK:
         return or_pass(put_each(s.hand[f.a] & ~((1 << f.c) - 1), A_CARD, out + 1, 0), out)
     if kind == K_BONUS:

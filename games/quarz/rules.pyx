@@ -34,7 +34,7 @@ cdef class QuarzRules(QuarzTables):
     def _fill_ops(self):
         cdef const Tables *t = &self.data
         turns = t.turn_limit or (t.n_stack - 1) * t.spaces + t.spaces // 2
-        self.ops.game_version = 3
+        self.ops.game_version = 4
         self.ops.state_size = self.ops.info_size = sizeof(State)
         self.ops.n_players = t.players
         self.ops.n_actions, self.ops.n_outcomes = N_ACTIONS, N_OUTCOMES

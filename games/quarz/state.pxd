@@ -116,7 +116,7 @@ cdef enum:                   # frames
     K_THROW = 23             # a: source; b: former carrier
     K_KO = 24                # a: source; b: victim
     K_BONUS = 25             # a: monster
-    K_WINDOW = 26            # a: trigger; b: context; c: subject; d: seats passed
+    K_WINDOW = 26            # a: trigger; b: context; c: subject; d: seats passed; step 1: open; g: who saw an arrival
     K_SLOT = 27              # a: monster; b: seat; c: card
     K_ROLL = 28              # a: monster; the roll goes to the frame below
     K_SAP = 29               # a: monster; b: cards to go

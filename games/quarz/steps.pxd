@@ -9,7 +9,7 @@ from games.quarz.effect_options cimport asks
 from games.quarz.effects cimport next_effect, run_effect
 from games.quarz.frames cimport owner, pop, push, top
 from games.quarz.idol cimport land_strike
-from games.quarz.instants cimport list_instants, window_seat
+from games.quarz.instants cimport list_instants, window_seat, witnesses_of
 from games.quarz.moves cimport *
 from games.quarz.rounds cimport ask_favors, finish_turn, reveal, start_turn
 from games.quarz.set_up cimport set_up
@@ -100,9 +100,13 @@ cdef inline bint proceed_window(const Tables *t, State *s, Frame *f) noexcept no
     """The seats that may answer one after the other; nobody answers an attack that has failed."""
     cdef int32_t scratch[N_ACTIONS]
     cdef int32_t seat = window_seat(t, s, f)
+    if f.step == 0:
+        f.step = 1
+        if f.a == TRIGGER_ARRIVED:                                          # Q97: beside whom it has moved
+            f.g = witnesses_of(t, s, f.b)
     if seat < 0 or (f.a == TRIGGER_ATTACKED and s.stack[s.depth - 2].d):
         return finish(s)
-    if list_instants(t, s, seat, f.a, f.b, f.c, scratch) == 0:
+    if list_instants(t, s, seat, f.a, f.b, f.c, f.g, scratch) == 0:
         f.d += 1
         return True
     return wait_for(s, seat)

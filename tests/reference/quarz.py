@@ -289,7 +289,10 @@ class Game:
         return any(distance(self.place(helper), cell) <= 1 for helper in helpers for cell in cells)
 
     def ends(self, who: Who, cell: Cell) -> bool:
-        """Whether entering the cell ends a movement: the unclaimed idol, a rival's trap (50)."""
+        """Whether entering the cell ends a movement: the unclaimed idol, a rival's trap (50). Where a march is thought
+        out, a friend that has gone there has taken the one and sprung the other."""
+        if self.standing(cell):
+            return False
         trap = self.table["traps"].get(f"{cell[0]},{cell[1]}")
         return (cell == self.idol and self.carrier is None) or (trap is not None and trap != who[0])
 
@@ -434,7 +437,8 @@ class Game:
         if do == "swap_friends":
             return self.names([one for one in own if any(self.place(one) != self.place(other) for other in own)])
         if do == "move_any":
-            return self.names([one for one in self.everyone() if self.reach(one, 1, ("swim", "climb"))])
+            far = {one: self.effect_steps(one, effect) for one in self.everyone()}
+            return self.names([one for one in far if self.reach(one, far[one], ("swim", "climb"))])
         if do == "recover":
             return {f"card {self.number(who, label)}": label for label in self.monster(who)["discard"]}
         assert do == "attack"
@@ -490,8 +494,10 @@ class Game:
         """Q21."""
         return [cell for cell in self.fields if not self.standing(cell) and cell != self.idol]
 
-    def instants(self, seat: int, trigger: str, victim: Who | None, near: Who | None) -> Ask:
-        """The instants a seat may use now: 87, 37."""
+    def instants(
+        self, seat: int, trigger: str, victim: Who | None, near: Who | None, witnesses: Iterable[Who] = ()
+    ) -> Ask:
+        """The instants a seat may use now: 87, 37. Arrivals: whom it came beside, and still is (Q97)."""
         ask = Ask(seat, {"pass"})
         for who in self.own(seat):
             monster = self.monster(who)
@@ -503,7 +509,7 @@ class Game:
                     continue
                 if victim is not None and ability.get("scope") != "mob" and who != victim:
                     continue
-                if near is not None and not self.beside(who, near):
+                if near is not None and not (who in witnesses and self.beside(who, near)):
                     continue
                 if self.possible(who, ability["effects"]):  # Q77
                     ask.options.add(f"react {who[1] + 1} {self.number(who, label)}")
@@ -531,10 +537,18 @@ class Game:
         answer = yield from self.choose(seat, [*names, *(["pass"] if may_pass else [])])
         return names.get(answer)
 
-    def window(self, seat: int, trigger: str, victim: Who | None, cause: Who, attack: Attack | None = None) -> Play:
+    def window(
+        self,
+        seat: int,
+        trigger: str,
+        victim: Who | None,
+        cause: Who,
+        attack: Attack | None = None,
+        witnesses: Iterable[Who] = (),
+    ) -> Play:
         """Ask a seat for instants, one after the other, until it passes or has none: 87."""
         while attack is None or not attack.negated:
-            ask = self.instants(seat, trigger, victim, cause if trigger == "arrived" else None)
+            ask = self.instants(seat, trigger, victim, cause if trigger == "arrived" else None, witnesses)
             if ask.options == {"pass"}:
                 return
             answer = yield from self.ask(ask)
@@ -579,8 +593,9 @@ class Game:
 
     # Moving and the idol
 
-    def arrive(self, who: Who, cell: Cell) -> Play:
-        """Put a monster on a cell it may be on; the idol goes along, a lone idol is taken: 49-54."""
+    def arrive(self, who: Who, cell: Cell, walking: bool = False) -> Play:
+        """Put a monster on a cell it may be on; the idol goes along, a lone idol is taken: 49-54. `walking`: its own
+        mob moves it, so that a bonus movement belongs to that movement (Q96)."""
         monster = self.monster(who)
         monster["at"] = list(cell)
         if self.carrier == who:
@@ -588,7 +603,7 @@ class Game:
             self.check_delivery()
         self.spring_trap(who)  # Q93
         if self.carrier is None and cell == self.idol:
-            yield from self.take_idol(who)
+            yield from self.take_idol(who, walking)
 
     def spring_trap(self, who: Who) -> None:
         """A rival's trap under a monster that has just come there."""
@@ -604,14 +619,16 @@ class Game:
                 self.winners = [seat]
                 raise Over
 
-    def take_idol(self, who: Who) -> Play:
-        """Control, and the bonus movement: 49, 51, 53, Q58."""
+    def take_idol(self, who: Who, walking: bool = False) -> Play:
+        """Control, and the bonus movement, a movement that its mob chooses: 49, 51, 53, Q58, Q96."""
         self.table["carrier"] = list(who)
         self.check_delivery()
         cells = {cell for cell, _ in self.steps(who, self.place(who)) if self.free(cell, who)} - {self.place(who)}
         cell = yield from self.choose_cell(who[0], cells, may_pass=True)
         if cell is not None:
             yield from self.arrive(who, cell)
+            if not walking:
+                yield from self.arrivals(who)
 
     def one_step(self, who: Who) -> set[Cell]:
         """Where a monster can be moved 1 hex by standard movement: 71, 76, 89."""
@@ -627,11 +644,12 @@ class Game:
             yield from self.take_idol(there[0])
 
     def arrivals(self, who: Who) -> Play:
-        """Instants of enemies a voluntary movement ended beside, in turn order after the mover: Q78."""
+        """Instants of enemies a voluntary movement ended beside, in turn order after the mover: Q78, Q97."""
         order = self.table["order"]
         at = order.index(who[0])
+        witnesses = [other for other in self.everyone() if other[0] != who[0] and self.beside(other, who)]
         for seat in order[at + 1 :] + order[:at]:
-            yield from self.window(seat, "arrived", None, who)
+            yield from self.window(seat, "arrived", None, who, witnesses=witnesses)
 
     # The turn
 
@@ -823,7 +841,7 @@ class Game:
                 ask.options.add(f"shrine {k}")  # an activation is worth its point in any case
 
     def walk(self, who: Who, cell: Cell) -> Play:
-        yield from self.arrive(who, cell)
+        yield from self.arrive(who, cell, walking=True)
         yield from self.arrivals(who)
 
     # Attack
@@ -877,14 +895,15 @@ class Game:
 
     def suffer(self, who: Who, victim: Who, amount: int, kind: str) -> Play:
         """A successful attack: damage, the idol, a knock-out, and who reacts: 67, 68, 71-76, Q46, Q47."""
-        before = self.monster(victim)["energy"]
+        alive = self.monster(victim)["energy"] > 0
         self.lose(victim, amount)
+        knocked_out = alive and self.monster(victim)["energy"] == 0  # a trap that it is driven onto is another matter
         if self.carrier == victim and kind != "plain":
             if kind == "strike":
                 yield from self.struck_carrier(who, victim)
             else:
                 yield from self.shot_carrier(who)
-        if before and self.monster(victim)["energy"] == 0:
+        if knocked_out:
             cell = yield from self.choose_cell(who[0], self.one_step(victim), may_pass=True)
             if cell is not None:
                 yield from self.arrive(victim, cell)
@@ -1135,7 +1154,7 @@ class Game:
             cell = yield from self.choose_cell(
                 seat, self.reach(chosen, self.effect_steps(chosen, effect), ("swim", "climb"))
             )
-            yield from self.arrive(chosen, cell)
+            yield from self.walk(chosen, cell) if chosen[0] == seat else self.arrive(chosen, cell)
         else:
             assert do == "swap_friends"
             others = [one for one in self.own(seat) if self.place(one) != self.place(chosen)]

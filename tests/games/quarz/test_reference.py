@@ -15,7 +15,7 @@ from games.quarz.vocabulary import TRIGGERS, VOCABULARY
 from tests.reference.quarz import Ask, Chance, Game
 
 KEYS = ("mobs", "tiles", "melted", "traps", "idol", "carrier", "shrine_cards", "time", "order", "turn", "actions")
-SETS = ("hand", "draw", "discard", "removed")
+SETS = ("hand", "draw", "discard", "removed", "playing")
 
 
 def summary(table: dict[str, Any]) -> dict[str, Any]:
