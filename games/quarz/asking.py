@@ -39,7 +39,8 @@ def _ask_favor_action(t: Table) -> str:
 def _ask_window(t: Table) -> str:
     trigger, context, subject = t.frame[2:5]
     if trigger == 1:
-        return f"{t.name(context)} attacks {t.name(subject)} for {t.damage(context)}: do you answer with an instant?"
+        damage = max(0, t.damage(context) - t.below()[4])  # instants before this one may have reduced it
+        return f"{t.name(context)} attacks {t.name(subject)} for {damage}: do you answer with an instant?"
     if trigger == 2:
         return f"{t.name(context)} has hurt {t.name(subject)}: do you answer with an instant?"
     return f"{t.name(context)} has come beside one of yours: do you answer with an instant?"
@@ -75,7 +76,7 @@ def _ask_throw(t: Table) -> str:
 
 
 def _ask_hit(t: Table) -> str:
-    return f"{t.name(t.frame[3])} is about to lose {t.frame[4]} energy: does a Living Shield take it instead?"
+    return f"{t.name(t.frame[3])} is about to take {t.frame[4]} damage: does a Living Shield take it instead?"
 
 
 def _ask_march(t: Table) -> str:

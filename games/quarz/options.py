@@ -83,8 +83,8 @@ def _march(t: Table, rest: list[str]) -> str:
     price = t.content.costs["march"] + stun
     steps = t.content.limits["march_steps"]
     return (
-        f"Mob March: all your monsters move, {steps} fields in all; {t.own(int(rest[0]) - 1)} pays {price} energy"
-        + (f", {stun} of it for stun" if stun else "")
+        f"Mob March: all your monsters move, each at least 1 field and up to {steps} in all; "
+        f"{t.own(int(rest[0]) - 1)} pays {price} energy" + (f", {stun} of it for stun" if stun else "")
     )
 
 

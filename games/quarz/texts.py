@@ -24,14 +24,14 @@ _POWERS = {
 _FIGURES = {
     "damage": "damage",
     "move": "movement",
-    "draw": "card a draw",
+    "draw": "card a draw action",  # Q98
     "energy": "energy",
     "carry": "field a movement with the idol",
 }
 _GLOBALS = {
     "move": "movement {:+d} (at least 1)",
     "damage": "attacks do {} more, and as many more cards may block",
-    "draw": "cards a draw {:+d}",
+    "draw": "cards a draw action {:+d}",
     "carry": "fields a movement with the idol {:+d}",
     "start_heal": "at the start of a turn all monsters of its mob recover {}",
     "idol_drain": "at the start of its mob's turn the idol's carrier loses {}",
@@ -48,8 +48,8 @@ _WHEN = {  # trigger and scope to the condition of an instant
     ("hurt", "mob"): "when it or another of its mob is hurt by another monster: ",
     ("arrived", "self"): "when an enemy has moved beside it: ",
     ("arrived", "mob"): "when an enemy has moved beside it: ",
-    ("free", "self"): "at any time in its mob's turn: ",
-    ("free", "mob"): "at any time in its mob's turn: ",
+    ("free", "self"): "in its mob's turn, between actions or after the last: ",
+    ("free", "mob"): "in its mob's turn, between actions or after the last: ",
 }
 
 

@@ -73,7 +73,11 @@ def test_the_shrine_of_movement_says_what_it_ignores() -> None:
         ("Trash Bin", "Slammed Lid/1", "when attacked: makes the attack do 2 less"),
         ("Chili Ninja", "Burning Reflex/1", "when hurt by another monster: "),
         ("Soda Squid", "Bubble Burst/1", "when an enemy has moved beside it: "),
-        ("Bookworm", "Footnote/1", "at any time in its mob's turn: adds 1 to its attacks of this turn"),
+        (
+            "Bookworm",
+            "Footnote/1",
+            "in its mob's turn, between actions or after the last: adds 1 to its attacks of this turn",
+        ),
         ("Lab Rat", "Squeak/1", "when attacked: moves up to 1, and out of reach the attack fails"),
         # rule 55: a carrier moves 1 unless the card says otherwise
         ("Cheese Fly", "Fly Away", "moves up to 3 (with the idol 2), across water and crystal"),

@@ -292,3 +292,25 @@ def test_the_order_of_blocks_is_said() -> None:
         "Trash Bin (seat 0) hits Chili Ninja for 2: discard a card to block 1 of it (up to 2 cards, any that you like, "
         "the topmost of them first: those above it stay)?"
     )
+
+
+def test_an_attack_that_has_been_reduced_asks_with_what_is_left() -> None:
+    """Slammed Lid takes 2 off the damage; the Ninja does 2, and 1 more for the Hot Kick it has munched."""
+    given = {
+        "order": [1, 0],
+        "P1.3": {"at": [1, 1], "hand": ["Slammed Lid/1", "Slammed Lid/2"]},
+        "P2.1": {"at": [1, 0], "slots": ["Hot Kick/2"]},
+    }
+    position = position_of(rules_for(), given)
+    for name, damage in (("attack 1 P1.3", 3), ("react 3 7", 1)):
+        position = position.child(position.string_to_action(name))
+        assert SPEC.ask(position) == (
+            f"Chili Ninja (seat 1) attacks Trash Bin for {damage}: do you answer with an instant?"
+        )
+
+
+def test_a_draw_bonus_says_what_it_adds_to() -> None:
+    """Q98, rule 82: the draw action, not what a card draws."""
+    known = SPEC.look_up(position_of(rules_for(), {}), 0)
+    assert "with two slots filled +1 card a draw action" in known["Mummified Pencil"]
+    assert known["time tile Open Library"].partition(": ")[2].startswith("cards a draw action +1")
