@@ -43,8 +43,9 @@ cdef inline void summoned(const Tables *T, State *s) noexcept nogil:
     enter(T, s, s.active, die)
 
 cdef inline void charge(const Tables *T, State *s, int32_t price, int32_t flavour) noexcept nogil:
-    """Pay a price, in Light vs. Dark with the flavours the player names, at least 1 of `flavour` if not 0."""
-    if T.lvd and price > 0:
+    """Pay a price with the flavours the player names, at least 1 of `flavour` if not 0. In the base edition only
+    cards of one's own bring others than normal."""
+    if price > 0 and (T.lvd or s.avail[1] or s.avail[2]):                 # D21
         push(s, Q_PAY, price, flavour, 0)
     else:
         pay(T, s, 0, price)
@@ -83,8 +84,9 @@ cdef inline void join(const Tables *T, State *s) noexcept nogil:
 
 # ---- what would do something ---------------------------------------------------------------------
 
-cdef inline bint can_do(const Tables *T, const State *s, const Op *op, int32_t spells_besides) noexcept nogil:
-    """Whether a step would do anything now (A8)."""
+cdef inline bint can_do(const Tables *T, const State *s, const Op *op, int32_t itself) noexcept nogil:
+    """Whether a step would do anything now (A8). `itself`: 1 where its spell has still to be cast, whose die is spent
+    first (B89), 0 otherwise."""
     cdef const Player *p = &s.player[s.active]
     cdef uint8_t faces[8]
     cdef int32_t i, code = op.code
@@ -105,7 +107,7 @@ cdef inline bint can_do(const Tables *T, const State *s, const Op *op, int32_t s
     if code == O_DESTROY_CLASS:
         return True
     if code == O_DESTROYSPELL:
-        return count_spells(T, s) > spells_besides                        # A55
+        return count_spells(T, s) > itself                                # A55
     if code == O_ROTATE_ALL:
         for i in range(p.n_ready):
             if next_level(T, s, &p.ready[i], True, faces) > 0:
@@ -116,18 +118,17 @@ cdef inline bint can_do(const Tables *T, const State *s, const Op *op, int32_t s
     if code == O_ROTATE_ANY:
         return any_target(T, s, op, 0, T.n_players)
     if code == O_DRAWROLL:
-        return zone_sum(p.bag) + zone_sum(p.used) > 0
+        return zone_sum(p.bag) + zone_sum(p.used) > 0 or (itself and not T.lvd)
     if code == O_CULL:
-        return zone_sum(p.used) > 0
+        return zone_sum(p.used) > 0 or (itself and not T.lvd)             # the spell's own die lies there then (K16)
     if code == O_CULL_SPENT:                                              # D17; of large dice not (D9, D20)
-        return zone_sum(p.spent) - p.spent[0] > 0 if T.lvd else zone_sum(p.used) > 0
+        return itself or (zone_sum(p.spent) - p.spent[0] if T.lvd else zone_sum(p.used)) > 0
     if code == O_SUMMON:
         return can_join(T, s, NULL) > 0
     return False
 
 cdef inline bint castable(const Tables *T, const State *s, const FaceTable *f, int32_t itself) noexcept nogil:
-    """Whether a spell would do anything; `itself`: 1 where it is a die in the Ready Area, which does not count as
-    a spell to discard, 0 for an Anchored Spell."""
+    """Whether a spell would do anything; `itself`: 1 where it is a die in the Ready Area, 0 for an Anchored Spell."""
     cdef int32_t i
     if f.attach:
         return s.player[s.active].n_ready > 0

@@ -278,8 +278,10 @@ cdef inline int32_t ask_clean(const Tables *T, const State *s, const Frame *f, i
             if readied(p, j, kind):
                 out[n] = A_DISCARD << SHIFT | spell_die(T, s, j, kind)
                 n += 1
-    if f.a and s.features & FEAT_ANCHORED:                            # D28: before that, nothing is new in phase 5
-        n = add_anchored(T, s, out, n)
+    if f.a and T.lvd:                                                 # D28, D46: before that, nothing is new in phase 5
+        n = add_casts(T, s, out, n)
+        if s.features & FEAT_ANCHORED:
+            n = add_anchored(T, s, out, n)
     return add_done(out, n)
 
 cdef inline int32_t ask_reroll(const Tables *T, const State *s, int32_t *out) noexcept nogil:

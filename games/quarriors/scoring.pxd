@@ -128,23 +128,27 @@ cdef inline void remove_scored(const Tables *T, State *s) noexcept nogil:
 
 cdef inline void score_now(const Tables *T, State *s) noexcept nogil:
     """Creatures that score when their player destroys another (A35 to A37, A127)."""
-    cdef int32_t i = 0
+    cdef int32_t i
     cdef Player *p = &s.player[s.active]
     cdef Creature *c
     cdef const FaceTable *f
     pop(s)
     s.n_pend = 0
-    while i < p.n_ready:
+    for i in range(p.n_ready):                                            # all of them at once
         c = &p.ready[i]
         f = eff(T, s, c)
-        if not f.kill_score or not unlocked(c):
+        if f.kill_score and unlocked(c):
+            s.scored += 1
+            collect(T, s, c)
+            gain_glory(T, s, T.card[s.card[shape(c) >> 3]].glory + f.score_glory + host_glory(T, s, c))
+            if s.node == TERMINAL:
+                return
+    i = 0
+    while i < p.n_ready:
+        c = &p.ready[i]
+        if not eff(T, s, c).kill_score or not unlocked(c):
             i += 1
             continue
-        s.scored += 1
-        collect(T, s, c)
-        gain_glory(T, s, T.card[s.card[shape(c) >> 3]].glory + f.score_glory + host_glory(T, s, c))
-        if s.node == TERMINAL:
-            return
         drop_attached(T, p, c)
         p.used[c.die >> 3] += 1
         remove_creature(p, i)

@@ -1410,10 +1410,12 @@ class Game:
         if do == "summon":
             return bool(self.for_nothing())
         if do == "cull":
-            pile = self.spent_pile(self.active) if effect.get("target") == "spent_pile" else player.used
-            return any(pile[name] for name in self.classes())
+            spent = self.spent_pile(self.active)
+            pile = spent if effect.get("target") == "spent_pile" else player.used
+            # the die of the spell lies there, too, once it is cast (B89, K16)
+            return any(pile[name] for name in self.classes()) or (die is not None and pile is spent)
         if do == "drawroll":
-            return self.something_to_draw(self.active)
+            return self.something_to_draw(self.active) or (die is not None and self.refills_itself())
         if do == "glory" and when.startswith("scored>="):
             return self.scored >= int(when.removeprefix("scored>="))
         if do == "glory" and when == "after_attack":

@@ -182,8 +182,8 @@ class LightDarkGame(Game):
         return options
 
     def after_discard(self) -> dict[str, Any]:
-        """D28: an Anchored Spell in phase 5; before a discard it was the same choice as in phase 4."""
-        return self.anchored()
+        """D28, D46: spells in phase 5; before a discard it was the same choice as in phase 4."""
+        return self.anchored() | self.casts()
 
     def _clean_up(self) -> Steps:
         """D15, D52."""

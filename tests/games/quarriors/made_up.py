@@ -30,7 +30,6 @@ def made_up_set(rng: random.Random, data: Data) -> str:
 
 def _card(rng: random.Random, name: str, die: dict[str, Any], data: Data) -> list[str]:
     cost = rng.randint(1, 7)
-    flavours = "Quiddity (large)" in data.dice  # the base edition has one kind of Quiddity
     lines = [
         "",
         "[[card]]",
@@ -41,17 +40,17 @@ def _card(rng: random.Random, name: str, die: dict[str, Any], data: Data) -> lis
     ]
     if die["kind"] == "creature":
         lines.append(f"glory = {rng.randint(1, 4)}")
-        effects = _creature(rng, name, die, data, flavours)
-        if flavours and "energy" in die:
+        effects = _creature(rng, name, die, data)
+        if "energy" in die:
             lines.append(f"discounted_cost = {cost - 1}")
             if rng.random() < 0.5:
-                steps = _steps(rng, "anchored", flavours)
+                steps = _steps(rng, "anchored")
                 flavour = rng.choice(("light", "dark"))
                 lines.append(
                     f'anchored = {{ cost = {rng.randint(1, 2)}, flavour = "{flavour}", effects = {_list(steps)} }}'
                 )
     else:
-        effects = _spell(rng, flavours)
+        effects = _spell(rng)
     return [*lines, f"effects = {_list(effects)}"]
 
 
@@ -66,11 +65,11 @@ def _table(effect: Effect) -> str:
     return "{ " + ", ".join(f"{key} = {value(item)}" for key, item in effect.items() if item is not None) + " }"
 
 
-def _creature(rng: random.Random, name: str, die: dict[str, Any], data: Data, flavours: bool) -> list[Effect]:
+def _creature(rng: random.Random, name: str, die: dict[str, Any], data: Data) -> list[Effect]:
     """One to three abilities, each with its own occasion."""
     makers: dict[str, Callable[[], list[Effect]]] = {
         "score": lambda: [_score(rng)],
-        "summon": lambda: [_step(rng, "summon", ("quiddity", "destroy", "drawroll", "cull"), flavours)],
+        "summon": lambda: [_step(rng, "summon", ("quiddity", "destroy", "drawroll", "cull"))],
         "static": lambda: [_static(rng)],
         "attack": lambda: [_attack(rng)],
         "predefence": lambda: [
@@ -90,7 +89,7 @@ def _creature(rng: random.Random, name: str, die: dict[str, Any], data: Data, fl
     if any(face.get("lock") for face in die["faces"]):
         makers |= {
             "locked": lambda: [_locked(rng, "onlock" in occasions)],
-            "onlock": lambda: _steps(rng, "onlock", flavours),
+            "onlock": lambda: _steps(rng, "onlock"),
         }
     there = {face.get("bursts", 0) for face in die["faces"] if "level" in face}
     bursts = [burst for burst in BURSTS if there & FITTING[burst]]  # those that some creature face has
@@ -174,7 +173,7 @@ def _locked(rng: random.Random, own: bool) -> Effect:
     }
 
 
-def _step(rng: random.Random, on: str, kinds: tuple[str, ...], flavours: bool) -> Effect:
+def _step(rng: random.Random, on: str, kinds: tuple[str, ...]) -> Effect:
     """Something that is done at once."""
     do = rng.choice(kinds)
     number = rng.randint(1, 2)
@@ -182,7 +181,7 @@ def _step(rng: random.Random, on: str, kinds: tuple[str, ...], flavours: bool) -
     if do in ("quiddity", "drawroll", "cull", "captures", "glory"):
         made["n"] = 1 if do == "cull" else number
     if do == "quiddity":
-        made["flavour"] = rng.choice((None, "light", "dark")) if flavours else None
+        made["flavour"] = rng.choice((None, "light", "dark"))
     if do in ("attack", "defense"):
         made |= {"n": number, "target": "own_creatures", "until": "turn"}
     if do == "rotate":
@@ -197,7 +196,7 @@ def _step(rng: random.Random, on: str, kinds: tuple[str, ...], flavours: bool) -
     return made
 
 
-def _steps(rng: random.Random, on: str, flavours: bool) -> list[Effect]:
+def _steps(rng: random.Random, on: str) -> list[Effect]:
     """One step, or two of which the second hangs on the first."""
     first = {
         "cast": ("destroy", "destroyspell", "rotate", "cull", "drawroll", "quiddity", "attack", "defense", "glory"),
@@ -205,13 +204,13 @@ def _steps(rng: random.Random, on: str, flavours: bool) -> list[Effect]:
         "onlock": ("quiddity", "drawroll", "cull", "captures", "destroy", "glory"),
     }[on]
     on = "cast" if on == "anchored" else on
-    made = [_step(rng, on, first, flavours)]
+    made = [_step(rng, on, first)]
     if rng.random() < 0.4:
-        made.append({**_step(rng, on, ("quiddity", "glory"), flavours), "then": True})
+        made.append({**_step(rng, on, ("quiddity", "glory")), "then": True})
     return made
 
 
-def _spell(rng: random.Random, flavours: bool) -> list[Effect]:
+def _spell(rng: random.Random) -> list[Effect]:
     kind = rng.choice(("cast", "cast", "cast", "react", "attached", "hostscore", "face", "both"))
     number = rng.randint(1, 3)
     if kind == "attached":
@@ -240,4 +239,4 @@ def _spell(rng: random.Random, flavours: bool) -> list[Effect]:
     }
     if kind == "react":
         return [reaction]
-    return [*([reaction] if kind == "both" else []), *_steps(rng, "cast", flavours)]
+    return [*([reaction] if kind == "both" else []), *_steps(rng, "cast")]
