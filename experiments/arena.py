@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine_ext.errors import IllegalActionError
-from engine_ext.position import Rules
+from engine_ext.position import Position, Rules
 from experiments import gametext, players
 from experiments.chance import KeyedChance
 from experiments.config import ArenaConfig
@@ -22,8 +22,10 @@ from experiments.inputs import HERE, Inputs
 from experiments.players import Player
 from experiments.seeds import keyed_seed
 from experiments.store import Rows
+from solvers.contract import SearchResult
 
 CHANCE, TERMINAL = -1, -4
+Heard = Callable[[Position, int, int, SearchResult | None], None]
 
 
 @dataclass(frozen=True)
@@ -120,20 +122,31 @@ class ArenaTask:
 
     def run(self) -> Rows:
         """Play the games."""
-        game = gametext.load(self.game, own_only=True)
-        assert game.rules is not None
         rows = Rows()
         for job in self.jobs:
-            seats = [players.cached(self.bots[bot], self.game, self.inputs) for bot in job.bots]
-            seed = keyed_seed(self.seed, "deal", self.game, job.deal)
-            lineup = job.key.split("/", 1)[1]
-            bot_seeds = [keyed_seed(self.seed, "bot", self.game, lineup, seat) for seat in range(len(seats))]
-            record = play_game(game.rules, seats, seed, bot_seeds)
-            rows.games.append((job.key, self.game, seed, record.n_moves, record.moves_digest))
+            record = self.play(job)
+            rows.games.append((job.key, self.game, self.game_seed(job), record.n_moves, record.moves_digest))
             for seat, bot in enumerate(job.bots):
                 rows.seats.append((job.key, seat, self.bots[bot], record.utilities[seat]))
                 rows.timings.append((job.key, seat, record.decisions[seat], record.seconds[seat]))
         return rows
+
+    def play(self, job: Job, heard: Heard | None = None) -> GameRecord:
+        """Play one of the games, for the first time or once more: the same comes of it, unless a clock ends searches.
+
+        Args:
+            heard: as for `play_game`.
+        """
+        rules = gametext.load(self.game, own_only=True).rules
+        assert rules is not None
+        seats = [players.cached(self.bots[bot], self.game, self.inputs) for bot in job.bots]
+        lineup = job.key.split("/", 1)[1]
+        bot_seeds = [keyed_seed(self.seed, "bot", self.game, lineup, seat) for seat in range(len(seats))]
+        return play_game(rules, seats, self.game_seed(job), bot_seeds, heard)
+
+    def game_seed(self, job: Job) -> int:
+        """The seed of a game's dice."""
+        return keyed_seed(self.seed, "deal", self.game, job.deal)
 
 
 def games_per_deal(n_bots: int, n_players: int) -> int:
@@ -208,7 +221,9 @@ def tasks(
         yield ArenaTask(config.game, tuple(config.bots), seed, handful, inputs)
 
 
-def play_game(rules: Rules, seats: Sequence[Player], seed: int, bot_seeds: Sequence[int]) -> GameRecord:
+def play_game(
+    rules: Rules, seats: Sequence[Player], seed: int, bot_seeds: Sequence[int], heard: Heard | None = None
+) -> GameRecord:
     """Play one game to its end.
 
     Args:
@@ -216,6 +231,8 @@ def play_game(rules: Rules, seats: Sequence[Player], seed: int, bot_seeds: Seque
         seats: a player for each seat; one object may sit in several.
         seed: of the chance events.
         bot_seeds: one for each seat; a decision's seed derives from it and the decision's number.
+        heard: told of every step before it is taken: the position, the seat (CHANCE for dice), the action, and what a
+            bot found.
 
     Raises:
         IllegalActionError: a player chose an action that the position does not allow.
@@ -229,17 +246,21 @@ def play_game(rules: Rules, seats: Sequence[Player], seed: int, bot_seeds: Seque
     bound = rules.max_game_length()
     seat = position.current_player()
     while seat != TERMINAL and sum(decisions) < bound:
+        result = None
         if seat == CHANCE:
             move = chance.draw(position)
         else:
             started = time.perf_counter()
-            chosen = seats[seat].choose(position, keyed_seed(bot_seeds[seat], decisions[seat])).action
+            result = seats[seat].choose(position, keyed_seed(bot_seeds[seat], decisions[seat]))
+            chosen = result.action
             seconds[seat] += time.perf_counter() - started
             decisions[seat] += 1
             if chosen is None:
                 raise IllegalActionError(f"{seats[seat].name} chose nothing at a decision of seat {seat}")
             move = chosen
             chance.decided(seat)
+        if heard is not None:
+            heard(position, seat, move, result)
         position.apply_action(move)
         digest.update(move.to_bytes(4, "little"))
         seat = position.current_player()

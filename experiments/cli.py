@@ -333,6 +333,29 @@ def play_game(
     play.play(game, bot, seat=seat, seed=seed, load=load, seconds=seconds)
 
 
+@app.command("record")
+def write_record(
+    path: Annotated[Path, typer.Argument(help="a saved game, or a run folder")],
+    match: Annotated[
+        str, typer.Option(help="of a run folder the game: its number, from 1, or its key in the table `games`")
+    ] = "",
+) -> None:
+    """A game as a text that can be read: who sat where, what happened, what the bots thought of it, how it ended."""
+    from engine_ext.errors import ParameterError
+    from experiments import replay
+    from experiments.play import record, saving
+
+    if path.is_dir():
+        if not match:
+            raise ParameterError(f"{path} is a folder: --match says which game of its run, by number (1) or by key")
+        text = replay.record_of(path, match)
+    elif match:
+        raise ParameterError(f"--match {match} is for the games of a run, and {path} is not a run folder")
+    else:
+        text = record.of_session(saving.load(path))
+    print(text, end="")
+
+
 @app.command("serve")
 def serve_pages(
     host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",

@@ -56,7 +56,8 @@ class Words:
     Attributes:
         ask: the question that the seat to move has to answer, in one sentence.
         options: every legal action of a decision in words, each different, in the order of a menu.
-        tell: what happened in some consecutive steps, as a seat saw it.
+        tell: what happened in some consecutive steps, as a seat saw it; for NOBODY, as somebody tells it from whom
+            nothing is hidden.
         look_up: name to text of what a seat can look up: cards, fields, pieces.
         aim: how a game under some rules is played and won, in a few sentences, for somebody who does not know it.
         unit: what utilities count under some rules where they say more than who won, one and many of

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from typing import TYPE_CHECKING
 
-from experiments.play.session import Option, Session
+from experiments.play.views import Option, Thought, Views
+
+if TYPE_CHECKING:
+    from experiments.play.session import Session
 
 UNTRIED = "not tried"  # a search that widens its choice step by step has not come to this action
 UNTRIED_NOTE = "not tried: the search kept its time for actions that looked better"
@@ -35,13 +39,13 @@ def known(option: Option) -> bool:
     return not math.isnan(option.value)
 
 
-def figure(session: Session, option: Option, digits: int = 1) -> str:
+def figure(views: Views, option: Option, digits: int = 1) -> str:
     """An action's odds: `59.4 %`, or an expected result, `+0.33 chips`."""
     if not known(option):
         return UNTRIED
     if option.chance is not None:
         return f"{100 * option.chance:.{digits}f} %"
-    return session.amount(option.value)
+    return views.amount(option.value)
 
 
 def heading(options: list[Option]) -> str:
@@ -62,8 +66,11 @@ def of_rival(session: Session) -> str:
     """How a bot saw its last choice, in one sentence: what it expects, and its best alternative. In a game
     that hides something, what the person may expect instead. Empty where there is nothing to say."""
     thought = session.thought
-    if thought is None:
-        return of_person(session)
+    return of_person(session) if thought is None else of_thought(session, thought)
+
+
+def of_thought(views: Views, thought: Thought) -> str:
+    """How a bot saw a choice, in one sentence; empty where it had no opinion of what it chose."""
     best = next((option for option in thought.options if option.best), thought.options[0])
     if not known(best):
         return ""
@@ -72,8 +79,8 @@ def of_rival(session: Session) -> str:
     others = [option for option in thought.options if not option.best and known(option)]
     if others:
         other = max(others, key=lambda option: option.value)
-        chosen += f"; next best: {few[other.action]}, {figure(session, other, 0)}"
-    return f"seat {thought.seat} {_expects(session, best)} ({chosen})"
+        chosen += f"; next best: {few[other.action]}, {figure(views, other, 0)}"
+    return f"seat {thought.seat} {_expects(views, best)} ({chosen})"
 
 
 def of_person(session: Session) -> str:
@@ -90,7 +97,7 @@ def of_person(session: Session) -> str:
     return f"by all that you can see {hopes}{kept}"
 
 
-def _expects(session: Session, option: Option) -> str:
+def _expects(views: Views, option: Option) -> str:
     if option.chance is not None:
-        return f"gives itself {figure(session, option, 0)} to win"
-    return f"expects {figure(session, option)}"
+        return f"gives itself {figure(views, option, 0)} to win"
+    return f"expects {figure(views, option)}"

@@ -11,7 +11,7 @@ from experiments import files, gametext
 from experiments.config import digest
 from experiments.play.session import Session
 
-FORMAT, VERSION = "quandary game", 1
+FORMAT, VERSION, FIRST_VERSION = "quandary game", 2, 1  # the first has no odds
 FIELDS: dict[str, type] = {
     "format": str,
     "version": int,
@@ -22,8 +22,10 @@ FIELDS: dict[str, type] = {
     "seat": int,
     "bots": list,
     "actions": list,
+    "odds": list,  # [number of the action, what the bot that took it said of it], in order
     "checksum": str,
 }
+LONGEST_WORDS = 1000
 
 
 def save(session: Session, path: Path, *, replace: bool = False) -> None:
@@ -55,6 +57,7 @@ def write(session: Session) -> str:
         "seat": session.seat,
         "bots": session.bots,
         "actions": [event.action for event in session.events],
+        "odds": [[event, words] for event, words in sorted(session.all_said.items())],
     }
     content["checksum"] = digest(content)
     return files.to_json(content)
@@ -99,7 +102,7 @@ def read(text: str, where: str, *, seconds: float | None = None) -> Session:
                 f"{game.rules.digest[:12] or 'none'}"
             )
         session = Session(game, content["seat"], content["bots"], content["seed"], seconds=seconds)
-        session.replay(content["actions"])
+        session.replay(content["actions"], dict(content["odds"]))
     except SavedStateError:
         raise
     except QuandaryError as error:
@@ -114,16 +117,31 @@ def _checked(text: str, where: str) -> dict[str, Any]:
         raise SavedStateError(f"{where} is damaged: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise SavedStateError(f"{where} is not a saved game")
-    if content.get("version") != VERSION:
-        raise SavedStateError(f"{where} has version {content.get('version')!r}; this quandary reads version {VERSION}")
-    for key, kind in FIELDS.items():
+    version = content.get("version")
+    if not isinstance(version, int) or not FIRST_VERSION <= version <= VERSION:
+        raise SavedStateError(
+            f"{where} has version {version!r}; this quandary reads versions {FIRST_VERSION} to {VERSION}"
+        )
+    fields = {key: kind for key, kind in FIELDS.items() if key != "odds" or version > FIRST_VERSION}
+    for key, kind in fields.items():
         if not isinstance(content.get(key), kind):
             raise SavedStateError(f"{where} is damaged: {key} is missing or not a {kind.__name__}")
-    if set(content) != set(FIELDS):
-        raise SavedStateError(f"{where} is damaged: unknown key {min(set(content) - set(FIELDS))!r}")
+    if set(content) != set(fields):
+        raise SavedStateError(f"{where} is damaged: unknown key {min(set(content) - set(fields))!r}")
     checksum = content.pop("checksum")
     if digest(content) != checksum:
         raise SavedStateError(f"{where} is damaged: its checksum does not match")
     if not all(isinstance(action, int) for action in content["actions"]):
         raise SavedStateError(f"{where} is damaged: actions are not all whole numbers")
+    content.setdefault("odds", [])
+    if not all(_is_said(entry, len(content["actions"])) for entry in content["odds"]):
+        raise SavedStateError(f"{where} is damaged: odds are not all the number of an action and a line of text")
     return content
+
+
+def _is_said(entry: Any, n_actions: int) -> bool:
+    """Whether an entry of the odds is the number of an action and a line of text."""
+    if not isinstance(entry, list) or len(entry) != 2 or type(entry[0]) is not int or not isinstance(entry[1], str):
+        return False
+    number, words = entry
+    return 0 <= number < n_actions and len(words) <= LONGEST_WORDS and words.isprintable()

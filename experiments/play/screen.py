@@ -20,7 +20,7 @@ from rich.text import Text
 
 from engine_ext.errors import ParameterError, QuandaryError
 from experiments import gametext, ladder, signals
-from experiments.play import odds, saving
+from experiments.play import odds, record, saving
 from experiments.play.session import Choice, Option, Session
 from experiments.terminal import Terminal, width
 from games.words import NOBODY, Line
@@ -36,6 +36,7 @@ about NAME    what a card, a piece, a field or a term of the game is; about alon
 aim           how the game is played and won
 undo          take your last move back; the same dice come again
 save FILE     keep the game in a file (save! writes over one that exists)
+record FILE   write down all that has happened, to be read (record! writes over a file that exists)
 load FILE     go on with a saved game instead of this one
 moves         everything that has happened
 look          draw the whole table again
@@ -126,6 +127,8 @@ class Screen:
             "undo": self._undo,
             "save": self._save,
             "save!": self._save_over,
+            "record": self._record,
+            "record!": self._record_over,
             "load": self._load,
             "moves": self._moves,
             "look": self._look,
@@ -289,7 +292,7 @@ class Screen:
             )
         if session.over:
             self.console.print(self._verdict())
-            self.console.print("undo, save FILE, new or quit?", style="dim", markup=False)
+            self.console.print("undo, save FILE, record FILE, new or quit?", style="dim", markup=False)
         elif session.your_turn:
             self.console.print(Text(session.question(), style="bold"))
             self.console.print(self._menu())
@@ -491,14 +494,27 @@ class Screen:
     def _save_over(self, rest: str) -> None:
         self._save(rest, replace=True)
 
+    def _record(self, rest: str, *, replace: bool = False) -> None:
+        path = self._path(rest, "record game.txt")
+        if path is None:
+            return
+        if path.exists() and not replace:
+            self._say(f"{path} exists; it is not written over. record! {path} would.")
+            return
+        record.save(self.session, path)
+        self.console.print(f"Written to {path}.", markup=False)
+
+    def _record_over(self, rest: str) -> None:
+        self._record(rest, replace=True)
+
     def _load(self, rest: str) -> None:
         path = self._path(rest)
         if path is not None and self._take(saving.load(path, seconds=self.session.seconds)):
             self._own_files.add(path.resolve())
 
-    def _path(self, rest: str) -> Path | None:
+    def _path(self, rest: str, example: str = "save game.json") -> Path | None:
         if not rest:
-            self.console.print("Which file? For example: save game.json", style="yellow", markup=False)
+            self.console.print(f"Which file? For example: {example}", style="yellow", markup=False)
             return None
         try:
             path = Path(rest).expanduser()

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from engine_ext.errors import IllegalActionError, ParameterError, TooLargeError
 from engine_ext.position import Position
-from experiments import gametext, ladder, players, seeds
+from experiments import ladder, players, seeds
 from experiments.chance import KeyedChance
 from experiments.gametext import Game
+from experiments.play import odds
+from experiments.play.views import Option, Thought, Views
 from experiments.players import Player
 from experiments.seeds import keyed_seed
-from games.spec import GameSpec
-from games.words import Line, Step, join, overheard, who
+from games.words import Line, Step, join, who
 from solvers.contract import SearchResult
 from solvers.stopping import look_up
 
@@ -68,52 +69,12 @@ class _Snapshot:
     thought: Thought | None
 
 
-@dataclass(frozen=True)
-class Option:
-    """One legal action, as a bot sees it.
-
-    Attributes:
-        action: its id.
-        text: its name.
-        words: what it means here.
-        visits: simulations or nodes spent on it.
-        value: utility for the person's seat; nan where unknown.
-        chance: of winning; None where utilities are not only about winning, nan where unknown.
-        share: how often the bot would play it.
-        best: whether it is the bot's choice.
-    """
-
-    action: int
-    text: str
-    words: str
-    visits: int
-    value: float
-    chance: float | None
-    share: float
-    best: bool
-
-
-@dataclass(frozen=True)
-class Thought:
-    """How a bot saw its last decision.
-
-    Attributes:
-        seat: the bot's.
-        name: its canonical spec.
-        options: its legal actions, best first; values and chances are its own seat's.
-    """
-
-    seat: int
-    name: str
-    options: list[Option]
-
-
 @contextlib.contextmanager
 def _unseen(what: str) -> Iterator[Callable[[], None]]:
     yield lambda: None
 
 
-class Session:
+class Session(Views):
     """A game in progress.
 
     Args:
@@ -145,7 +106,8 @@ class Session:
         n = game.rules.num_players()
         if not 0 <= seat < n:
             raise ParameterError(f"seat is {seat}, {game.text} has the seats 0 to {n - 1}")
-        self.game, self.rules, self.seat, self.seed = game, game.rules, seat, seeds.check(seed)
+        super().__init__(game)
+        self.seat, self.seed = seat, seeds.check(seed)
         self.seconds = seconds
         self.bots = _for_seats(bots, n, seat)
         self._players: list[Player | None] = [
@@ -164,6 +126,7 @@ class Session:
         self._untold: list[Step] = []
         self._chance = KeyedChance(self.seed)
         self.events: list[Event] = []
+        self._said: dict[int, str] = {}
         self._decisions = [0] * self.rules.num_players()
         self._snapshots: list[_Snapshot] = []
         for player in self._players:
@@ -185,6 +148,17 @@ class Session:
         return None if self.rules.hidden_information and not self.over else self._thought
 
     @property
+    def said(self) -> dict[int, str]:
+        """By number of the event what a bot said of its decision; as `thought`, nothing that would give away what is
+        hidden while the game goes on."""
+        return {} if self.rules.hidden_information and not self.over else self.all_said
+
+    @property
+    def all_said(self) -> dict[int, str]:
+        """The same, also while that would give away what a bot holds."""
+        return dict(self._said)
+
+    @property
     def rival_decisions(self) -> int:
         """How many decisions the bots have made so far."""
         return sum(self._decisions) - self._decisions[self.seat]
@@ -196,32 +170,12 @@ class Session:
 
     def question(self) -> str:
         """What the person is asked."""
-        return self._spec.ask(self.position)
+        return self.spec.ask(self.position)
 
     def choices(self) -> list[Choice]:
         """The person's legal actions, in the order of the menu."""
-        words = self._spec.options(self.position)
+        words = self.spec.options(self.position)
         return [Choice(action, self.position.action_to_string(action), text) for action, text in words.items()]
-
-    @property
-    def _spec(self) -> GameSpec:
-        assert self.game.spec is not None
-        return self.game.spec
-
-    def win_chance(self, utility: float, seat: int | None = None) -> float | None:
-        """The chance of winning behind a mean utility; None where utilities are not only about
-        winning. A shared win counts as its share."""
-        if not gametext.only_wins(self.rules):
-            return None
-        n = self.rules.num_players()
-        return min(1.0, max(0.0, (utility * (n - 1) + 1) / n))
-
-    def amount(self, utility: float) -> str:
-        """A utility with what it counts: `+1 chip`, `17 cards kept`; mean ones with two decimals."""
-        one, many = self._spec.unit(self.rules)
-        sign = "+" if self.rules.min_utility() < 0 else ""
-        whole = utility == int(utility)
-        return f"{utility:{sign}{'.0f' if whole else '.2f'}} {one if abs(utility) == 1 else many}"
 
     def verdict(self) -> str:
         """How the finished game went for the person."""
@@ -230,7 +184,7 @@ class Session:
         if len(utilities) == 1:
             return f"The game is over. Your result: {self.amount(own)}."
         winners = [i for i, value in enumerate(utilities) if value == max(utilities)]
-        if len(winners) > 1 and not self._spec.ties_are_wins:
+        if len(winners) > 1 and not self.spec.ties_are_wins:
             told = "Nobody has won"
         elif self.seat not in winners:
             told = f"You have lost to {join([who(i, self.seat) for i in winners])}"
@@ -309,15 +263,17 @@ class Session:
 
     def tell(self) -> list[Line]:
         """What happened since the last time that something was told, in words; it joins `story`."""
-        lines = self._spec.tell(self._untold, self.seat) if self._untold else []
+        lines = self.spec.tell(self._untold, self.seat) if self._untold else []
         self._untold = []
         self.story += lines
         return lines
 
     def _note_thought(self, seat: int, result: SearchResult) -> None:
-        if any(not math.isnan(each.value) for each in result.actions):
-            options = [replace(each, words=overheard(each.words)) for each in self._options(seat, result)]
-            self._thought = Thought(seat, self.names[seat], options)
+        thought = self.as_thought(self.position, seat, self.names[seat], result)
+        if thought is not None:
+            self._thought = thought
+            if words := odds.of_thought(self, thought):
+                self._said[len(self.events)] = words
 
     def choose(self, action: int) -> Event:
         """The person's decision.
@@ -357,6 +313,7 @@ class Session:
         self._thought = last.thought
         self._untold = []
         del self.events[last.n_events :]
+        self._said = {event: words for event, words in self._said.items() if event < last.n_events}
         del self.story[last.n_lines :]
         return True
 
@@ -386,8 +343,12 @@ class Session:
                 return None
         return text
 
-    def replay(self, actions: Sequence[int]) -> None:
+    def replay(self, actions: Sequence[int], said: Mapping[int, str] | None = None) -> None:
         """Play a recorded game again from the start, so that it can be gone on with and undone.
+
+        Args:
+            actions: of all steps.
+            said: `all_said` of the game that was recorded.
 
         Raises:
             IllegalActionError: an action is not legal, or dice are not those of the seed.
@@ -402,6 +363,7 @@ class Session:
             if seat == CHANCE and self._chance.draw(self.position) != action:
                 raise IllegalActionError(f"step {number}: the dice are not those of the seed")
             self._apply(seat, action)
+        self._said = dict(said or {})
 
     # ---- advice ----------------------------------------------------------------------------
 
@@ -444,36 +406,13 @@ class Session:
             with contextlib.suppress(TooLargeError):
                 result = self._advice(adviser)
                 if any(not math.isnan(each.value) for each in result.actions):
-                    return adviser.name, self._options(self.seat, result)
-        return last.name, self._options(self.seat, self._advice(last))
-
-    def _options(self, seat: int, result: SearchResult) -> list[Option]:
-        """What a search found at the seat's decision, best first."""
-        words = self._spec.options(self.position)
-        found = [
-            Option(
-                action=each.action,
-                text=self.position.action_to_string(seat, each.action),
-                words=words[each.action],
-                visits=each.visits,
-                value=each.value,
-                chance=self.win_chance(each.value),
-                share=each.probability,
-                best=each.action == result.action,
-            )
-            for each in result.actions
-        ]
-        found.sort(key=lambda option: (not option.best, -option.visits, _descending(option.value)))
-        return found
+                    return adviser.name, self.options(self.position, self.seat, result)
+        return last.name, self.options(self.position, self.seat, self._advice(last))
 
     def _advice(self, player: Player) -> SearchResult:
         self._make_ready(player, f"{player.name}, which is asked for your odds,")
         player.begin()
         return player.choose(self.position, self._seed_of(self.seat), seconds=self.seconds)
-
-
-def _descending(value: float) -> float:
-    return math.inf if math.isnan(value) else -value
 
 
 def _for_seats(bots: Sequence[str], n: int, seat: int) -> list[str]:

@@ -8,6 +8,7 @@
 | `GET /game/KEY` | the game as it stands |
 | `GET /game/KEY/next?after=N` | waits until more than N steps have happened or nobody thinks, then leads to it |
 | `GET /game/KEY/save` | it as a file |
+| `GET /game/KEY/record` | all that has happened, as a text |
 | `POST /game/KEY/move/ACTION`, `undo`, `hint`, `go`, `stop`, `again` | what its page's buttons do |
 """
 
@@ -25,7 +26,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from engine_ext.errors import IllegalActionError, QuandaryError
-from experiments.play import saving
+from experiments.play import record, saving
 from experiments.play.session import Session
 from experiments.web import tables as tables_of
 from experiments.web.forms import body_of, fields, session_for, uploaded
@@ -125,10 +126,16 @@ def make_app(seconds: float = SECONDS) -> FastAPI:
             return refusal(FORGOTTEN, status=404)
         with table.lock:
             text = saving.write(table.session)
-        name = f"{table.session.game.name}-{table.session.seed}.json"
-        return Response(
-            text, media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{name}"'}
-        )
+        return download(text, "application/json", table, "json")
+
+    @app.get("/game/{key}/record", response_model=None)
+    def write_down(key: str) -> Response:
+        table = tables.find(key)
+        if table is None:
+            return refusal(FORGOTTEN, status=404)
+        with table.lock:
+            text = record.of_session(table.session)
+        return download(text, "text/plain; charset=utf-8", table, "txt")
 
     def acted(key: str, act: Callable[[Table], None], then: Callable[[Table], Response] | None = None) -> Response:
         """Do what a form asks for, with its table's lock; then show its game, or what `then` answers without."""
@@ -191,6 +198,12 @@ def make_app(seconds: float = SECONDS) -> FastAPI:
     post("stop", lambda table, _: table.stop())
     post("again", leave, again)
     return app
+
+
+def download(text: str, kind: str, table: Table, ending: str) -> Response:
+    """A text as a file named after its game."""
+    name = f"{table.session.game.name}-{table.session.seed}.{ending}"
+    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 async def something_new(

@@ -41,12 +41,15 @@ def _tell(steps: Sequence[Step], seat: int) -> list[Line]:
             lines.append(Line(step.seat, _done(step.before.to_dict()["bids"], "pb"[step.action])))
         else:
             dealt = sum(card is not None for card in step.after.to_dict()["cards"]) - 1
-            shown = "(hidden from you)" if dealt != seat else f"the {step.action}"
+            shown = "(hidden from you)" if step.name is None else f"the {step.action}"
             lines.append(Line(NOBODY, f"dealt {who(dealt, seat)} a card: {shown}"))
         if step.after.is_terminal():
             cards = step.after.to_dict()["cards"]
             if step.action == BET or not _facing_bet(step.before):
-                held = [f"{who(each, seat)} had the {cards[each]}" for each in (seat, 1 - seat)]
+                held = [
+                    f"{who(each, seat)} had the {cards[each]}"
+                    for each in sorted(range(2), key=lambda each: each != seat)
+                ]
                 lines.append(Line(NOBODY, f"the cards are shown: {join(held)}"))
     return lines
 

@@ -20,7 +20,7 @@ def tell(steps: Sequence[Step], seat: int) -> list[Line]:
         before = Table(step.before, seat)
         if step.seat == NOBODY and before.scene["doing"] == "draw":
             m = before.scene["frame"][0]
-            card = before.card(m, step.action).label if m // 3 == seat else ""
+            card = before.card(m, step.action).label if seat in (m // 3, NOBODY) else ""
             if drawn is None or drawn[0] != m:
                 lines += _drawn(before, drawn)
                 drawn = (m, [])
@@ -45,7 +45,7 @@ def _drawn(t: Table, drawn: tuple[int, list[str]] | None) -> list[Line]:
         return []
     m, cards = drawn
     name = t.monster(m)["name"]
-    what = join(cards) if m // 3 == t.seat else count(len(cards), "card")
+    what = join(cards) if t.seat in (m // 3, NOBODY) else count(len(cards), "card")
     return [Line(m // 3, f"{name} drew {what}")]
 
 

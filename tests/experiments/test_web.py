@@ -371,3 +371,16 @@ def test_a_host_that_cannot_be_served_is_named_at_once(host, says, capsys):
     assert says in errors
     assert len(errors.strip().splitlines()) == 1
     assert "http" not in shown
+
+
+def test_the_record_of_a_game_can_be_downloaded(browser):
+    page = opened(browser, bot="greedy", seed="3")
+    link = re.search(r'href="(/game/[^"]+/record)"', page.text).group(1)
+    press(browser, (moves(page.text)[0][0], {}))
+    answer = browser.get(link)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert 'filename="quandary_pig-3.txt"' in answer.headers["content-disposition"]
+    assert answer.text.startswith("Pig: record of a game")
+    assert "seat 1    greedy" in answer.text
+    assert browser.get("/game/nothing/record").status_code == 404
