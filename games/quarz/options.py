@@ -9,21 +9,37 @@ from engine_ext.position import Position
 from games.quarz.cards import Monster
 from games.quarz.table import TOKENS, Table, monster_number, sides
 from games.quarz.texts import describe_bonus, describe_card, describe_effects, describe_munch, describe_play
-from games.words import count
+from games.words import count, who
 
 
 def options(position: Position) -> Mapping[int, str]:
     """Every legal action in words; what ends or declines comes last."""
     table = Table(position, position.current_player())
-    made = {action: _option(table, position.action_to_string(action)) for action in position.legal_actions()}
+    made = {action: _option(table, action, position.action_to_string(action)) for action in position.legal_actions()}
     if 0 in made:  # pass
         made[0] = made.pop(0)
     return made
 
 
-def _option(t: Table, name: str) -> str:
+def _option(t: Table, action: int, name: str) -> str:
     verb, *rest = name.split(" ")
-    return _OPTION[verb](t, rest)
+    return _OPTION[verb](t, rest) + (_delivery(t, action) if verb in ("move", "cell", "target", "swap") else "")
+
+
+def _delivery(t: Table, action: int) -> str:
+    """Rules 56, 127: who wins when this brings the idol into a camp. Nothing of an attack that might: hidden cards
+    decide there."""
+    if t.scene["doing"] == "effect" and t.rules.instructions[t.frame[9]][0]["do"] == "attack":
+        return ""
+    after = t.position.child(action)
+    if not after.is_terminal():
+        return ""
+    idol = tuple(t.rules.scene(after, t.seat)["idol"])
+    homes = [t.board.camps[mob["camp"]] for mob in t.scene["mobs"]]
+    if idol not in homes:
+        return ""
+    winner = homes.index(idol)
+    return ", and wins the game" if winner == t.seat else f", and wins the game for {who(winner, t.seat)}"
 
 
 def _pass(t: Table, _: list[str]) -> str:
@@ -65,7 +81,7 @@ def _move(t: Table, rest: list[str]) -> str:
     if t.scene["doing"] == "action":  # of a march, a card or a favor card it is paid already
         stun = t.monster(m)["stun"]
         text += f" for {t.movement_cost(m)} energy" + (f", {stun} of it for stun" if stun else "")
-    return text + _wins(t.scene["carrier"] == [t.seat, k] and cell == t.home)
+    return text
 
 
 def _attack(t: Table, rest: list[str]) -> str:
@@ -164,25 +180,7 @@ def _target(t: Table, rest: list[str]) -> str:
 def _cell_option(t: Table, rest: list[str]) -> str:
     cell = t.cell(rest[0])
     with_tile = t.scene["doing"] == "effect" and t.rules.instructions[t.frame[9]][0]["do"] in ("rotate", "trade")
-    text = f"{t.field(cell)}: {t.tile_at(cell)}" if with_tile else t.field(cell)
-    return text + _wins(_with_idol(t) and cell == t.home)
-
-
-def _with_idol(t: Table) -> bool:
-    """Whether the idol comes to the field that is chosen (rules 54, 73, 107)."""
-    doing, carrier = t.scene["doing"], t.scene["carrier"]
-    if doing == "effect":
-        do, m = t.rules.instructions[t.frame[9]][0]["do"], t.frame[2] if t.frame[1] == 0 else t.frame[7]
-        moves_self = do == "jump" or (do == "move_any" and t.frame[1] == 1)
-        return (do == "push" and t.frame[1] == 2) or (moves_self and carrier == [m // 3, m % 3] and m // 3 == t.seat)
-    if doing == "bonus movement":
-        return t.frame[2] // 3 == t.seat
-    return bool(doing == "throw the idol")
-
-
-def _wins(idol_home: bool) -> str:
-    """Rule 56."""
-    return ", and wins the game" if idol_home else ""
+    return f"{t.field(cell)}: {t.tile_at(cell)}" if with_tile else t.field(cell)
 
 
 def _turn(t: Table, rest: list[str]) -> str:

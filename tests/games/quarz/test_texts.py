@@ -176,6 +176,44 @@ def test_bringing_the_idol_home_says_that_it_wins() -> None:
     assert wins == {"move 3 (-1,3)"}
 
 
+def wins(position: Position) -> dict[str, str]:
+    """The options that say that they end the game, with what they say of it."""
+    return {name: text.rpartition(", and ")[2] for name, text in words(position).items() if "wins the game" in text}
+
+
+def after(position: Position, *names: str) -> Position:
+    for name in names:
+        position = position.child(position.string_to_action(name))
+    return position
+
+
+def test_every_way_that_brings_the_idol_home_says_so() -> None:
+    """Rules 56, 91, 107, 116: swapped by a friend into the camp (-1,3), thrown into it, moved there by a shrine."""
+    bin_ = {"P1.3": {"hand": ["Push/Swap/1"]}, "P1.1": {"at": [-1, 2]}, "idol": [-1, 2]}
+    assert wins(position_of(rules_for(), bin_)) == {"move 1 (-1,3)": "wins the game", "swap 3 10": "wins the game"}
+    squid = {"name": "Soda Squid", "at": [-1, 2], "hand": ["Push/Swap/1"]}
+    squid["slots"] = ["Fizz Jet/2", "Fizz Jet/3", "Long Straw/2"]
+    given = {"P1": {"mob": "Snack Mob"}, "P2": {"mob": "Horror Mob"}, "idol": [-1, 2], "P1.1": squid}
+    thrown = after(position_of(rules_for(), given), "play 1 10", "choice 0")
+    assert wins(thrown) == {"cell (-1,3)": "wins the game"}
+    shrine = {"P1.2": {"at": [2, 1]}, "P1.1": {"at": [-1, 2]}, "idol": [-1, 2]}
+    shrine["shrine_cards"] = ["Shrine of Movement", "Shrine of Trade"]
+    moved = after(position_of(rules_for(), shrine), "shrine 2", "target P1.1")
+    assert wins(moved) == {"cell (-1,3)": "wins the game"}
+
+
+def test_who_drives_a_carrier_home_is_told_whom_that_wins_the_game_for() -> None:
+    """Rules 76, 127: plain damage leaves the idol to the one knocked out, which stands beside its camp (2,-3)."""
+    given = {
+        "P1": {"mob": "Sport Mob"},
+        "P1.3": {"at": [2, -1], "hand": ["Slime Ball/1"]},
+        "P2.1": {"at": [2, -2], "energy": 1},
+        "idol": [2, -2],
+    }
+    position = after(position_of(rules_for(), given), "play 3 4")
+    assert wins(position) == {"cell (2,-3)": "wins the game for seat 1"}
+
+
 def test_the_last_turn_says_so() -> None:
     """Rule 25: with one time tile left, 6 o'clock ends the game; two players' track has 12 spaces."""
     given = {"time": {"turns": 41, "left": 1, "tile": "Fury"}, "turn": 1}
