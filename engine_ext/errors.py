@@ -75,5 +75,8 @@ def quoted(text: object, most: int = 80) -> str:
     """What was given, for a message: as Python writes it, and where it is long its beginning and its length."""
     if isinstance(text, str) and len(text) > most:
         return f"{text[:most]!r}… ({len(text)} characters)"
-    written = repr(text)
+    try:
+        written = repr(text)
+    except ValueError:  # Python writes no whole numbers of more than some thousand digits
+        return f"a whole number of {text.bit_length()} bits" if isinstance(text, int) else f"a {type(text).__name__}"
     return written if isinstance(text, str) or len(written) <= most else f"{written[:most]}…"

@@ -1,6 +1,8 @@
 """The Python handle on a random stream; the generator itself is inlined from rng.pxd."""
 import numpy as np
 
+from engine_ext.seeds import check_seed
+
 
 cdef class Stream:
     """A xoshiro256** stream.
@@ -11,7 +13,7 @@ cdef class Stream:
             streams on every machine.
 
     Raises:
-        ValueError: for a negative or too large seed.
+        ParameterError: for a negative or too large seed, which is a ValueError.
         TypeError: for anything else.
 
     >>> a, b = Stream(7), Stream(7)
@@ -21,9 +23,7 @@ cdef class Stream:
 
     def __init__(self, seed=0):
         if isinstance(seed, (int, np.integer)):
-            if not 0 <= int(seed) < 2**64:
-                raise ValueError(f"seed is {seed}, allowed are 0 to 2**64 - 1")
-            rng_seed(&self.rng, <uint64_t>int(seed))
+            rng_seed(&self.rng, <uint64_t>check_seed(seed))
             return
         if not isinstance(seed, np.random.SeedSequence):
             seed = np.random.SeedSequence([int(word) for word in seed])

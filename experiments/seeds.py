@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from engine_ext.errors import ParameterError, quoted
+from engine_ext.errors import quoted
+from engine_ext.seeds import check_seed
 
 MOST = 2**63 - 1  # fits a signed 64-bit column
 RANGE = f"0 to {MOST}"
@@ -16,9 +17,7 @@ def check(seed: int) -> int:
     Raises:
         ParameterError: it is not in `RANGE`.
     """
-    if not 0 <= seed <= MOST:
-        raise ParameterError(f"seed: {_fault(seed)}")
-    return seed
+    return check_seed(seed, MOST)
 
 
 def checked(seed: int) -> int:
@@ -28,12 +27,8 @@ def checked(seed: int) -> int:
         ValueError: it is not in `RANGE`.
     """
     if not 0 <= seed <= MOST:
-        raise ValueError(_fault(seed))
+        raise ValueError(f"it must be a whole number from {RANGE}, got {quoted(seed)}")
     return seed
-
-
-def _fault(seed: int) -> str:
-    return f"it must be a whole number from {RANGE}, got {quoted(seed)}"
 
 
 def keyed_seed(*parts: str | int) -> int:

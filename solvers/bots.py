@@ -14,6 +14,7 @@ import pyspiel
 from engine_ext.errors import IllegalActionError, UnsuitableGameError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
+from engine_ext.seeds import check_seed
 from solvers.contract import Limit, Searcher, SearchResult
 from solvers.policies import KeyedPolicy, TabularPolicy
 from solvers.specs import Spec, make_searcher, parse_spec
@@ -62,7 +63,7 @@ class SearchBot(pyspiel.Bot):
         super().__init__()
         self.searcher = searcher
         self.seat = seat
-        self.seed = seed
+        self.seed = check_seed(seed)
         self.limit = limit
         self.name = name or type(searcher).__name__
         self.locate = locate
@@ -139,7 +140,7 @@ class PolicyBot(pyspiel.Bot):
         super().__init__()
         self.policy = policy
         self.seat = seat
-        self.seed = seed
+        self.seed = check_seed(seed)
         self.name = name or type(policy).__name__
         self.moves = 0
 

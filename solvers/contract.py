@@ -130,6 +130,7 @@ class Searcher(Protocol):
             limit: overrides the searcher's own.
 
         Raises:
+            ParameterError: the seed is none.
             UnsuitableGameError: a property of the game rules the searcher out; names it.
         """
         ...

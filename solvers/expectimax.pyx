@@ -42,6 +42,7 @@ from solvers.memo cimport Memo
 from solvers.stopping cimport look_up
 
 from engine_ext.errors import SpecError, UnsuitableGameError
+from engine_ext.seeds import check_seed
 from solvers.contract import (
     ActionStats, Limit, Parameter, SearchResult, SolverSpec, advised, cycle_advice, require_open,
 )
@@ -187,6 +188,7 @@ class ExpectimaxSearcher:
                 estimate to stand in at the horizon.
         """
         start_s = time.perf_counter()
+        check_seed(seed)
         limit = self.limit if limit is None else limit
         check(position.rules, self.parameters)
         if limit is None or (limit.nodes is None and limit.depth is None and limit.seconds is None):

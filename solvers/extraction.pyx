@@ -38,6 +38,7 @@ from solvers.tree_builder cimport Builder
 from solvers.tree_rules cimport TreeRules
 
 from engine_ext.errors import ParameterError, TooLargeError, UnsuitableGameError
+from engine_ext.seeds import check_seed
 from solvers.declared import DeclaredRules, declared_rules
 from solvers.game_source import LOAD_ERRORS, WALKED_SECONDS, Source, Survey, native_name
 from solvers.openspiel_walk import openspiel_steps, unique
@@ -127,6 +128,7 @@ def estimate_size(source, *, probes=1000, depth=None, seed=0):
     """
     if probes < 2:
         raise ParameterError(f"probes is {probes}, it must be at least 2")
+    seed = check_seed(seed)
     return Source(source, depth).probe(probes, seed)
 
 

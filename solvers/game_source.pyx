@@ -21,6 +21,7 @@ from solvers.tree cimport FlatTree
 import pyspiel
 
 from engine_ext.errors import ParameterError, QuandaryError, UnsuitableGameError
+from engine_ext.seeds import check_seed
 from solvers.tree import TURN_BASED, take_forced
 from solvers.tree_size import summarise
 
@@ -223,6 +224,7 @@ class Source:
     def probe(self, probes, seed, seconds=None):
         """SizeEstimate from so many probes, or from as many as there is time for (None: PROBE_SECONDS)."""
         began = time.perf_counter()
+        seed = check_seed(seed)
         deadline = self.until(PROBE_SECONDS if seconds is None else seconds, ANSWER_SECONDS)
         if self.position is not None:
             return self._probe_native(self.position, probes, seed, began, deadline)

@@ -24,6 +24,7 @@ import numpy as np
 
 from engine_ext.errors import SpecError, UnsuitableGameError
 from engine_ext.rng import Stream
+from engine_ext.seeds import check_seed
 from solvers.best_response import exploitability
 from solvers.contract import Limit, Searcher
 from solvers.policies import TabularPolicy
@@ -95,6 +96,7 @@ def search_policy(
         limit: overrides the searcher's own.
         progress: called after each search with (searches made, searches in all).
     """
+    seed = check_seed(seed)
     tree = rules.tree
     first = tree.arrays["info_first"]
     probabilities = np.zeros(tree.n_sequences)

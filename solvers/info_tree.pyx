@@ -22,6 +22,7 @@ from solvers.keytable cimport (
 )
 from solvers.portable cimport LogTable, log_table_fill, portable_log, quick_log
 
+from engine_ext.seeds import check_seed
 from solvers.stages import Stage
 
 cdef enum:
@@ -92,7 +93,7 @@ cdef class InfoTree:
 
     def __init__(self, Position position not None, *, seed, thread, dict settings, node_limit, depth):
         cdef const GameOps *ops = position.ops
-        cdef uint64_t seed_bits = seed
+        cdef uint64_t seed_bits = check_seed(seed)
         self.rules, self.ops, self.tables = position.rules, ops, position.tables
         self.root_turn = ops.turn(position.tables, position.state)
         self.observer = self.root_turn if settings["observer"] == "single" and self.root_turn >= 0 else -1

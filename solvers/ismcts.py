@@ -36,6 +36,7 @@ from typing import Any, ClassVar
 from engine_ext.errors import LimitError, SpecError, UnsuitableGameError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
+from engine_ext.seeds import check_seed
 from solvers.budget import BATCH_S, batches, simulation_limit
 from solvers.contract import ANY, ActionStats, Limit, Parameter, SearchResult, SolverSpec, require_abilities
 from solvers.extraction import prepare_views
@@ -192,7 +193,7 @@ class InformationSetSearcher:
         simulations = simulation_limit(limit, self.limit.simulations or DEFAULT_SIMULATIONS)
         require_abilities(self.name, self.PARAMETERS, self.parameters, position.rules)
         self.require_root(position.rules, position.is_chance_node())
-        Stream(seed)  # names a bad seed
+        seed = check_seed(seed)
         count = self.parameters["threads"] if simulations is None else min(self.parameters["threads"], simulations)
         max_nodes = self.parameters["max_nodes"]
         if max_nodes < count:
@@ -223,6 +224,7 @@ class InformationSetSearcher:
 
     def search(self, position: Position, *, seed: int, limit: Limit | None = None) -> SearchResult:
         """Search from a position; see `solvers.contract.Searcher`."""
+        seed = check_seed(seed)
         limit = self.limit if limit is None else limit
         if position.is_terminal():
             return SearchResult(None, tuple(position.returns()), (), 0, 0, 0.0, exact=True)

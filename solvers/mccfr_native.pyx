@@ -29,6 +29,7 @@ from solvers.regrets cimport draw, match, play_uniformly
 from solvers.stopping cimport look_up
 
 from engine_ext.errors import ParameterError, SavedStateError, TooLargeError, UnsuitableGameError
+from engine_ext.seeds import check_seed
 from solvers.budget import batches, check_seconds
 from solvers.identity import identify
 from solvers.mccfr_settings import (
@@ -123,8 +124,8 @@ cdef class NativeMCCFR:
                 f"{self.rules.name}: a state may come again in one game, so external sampling, which tries every "
                 f"action, would not end; use outcome sampling, mccfr_os")
         self.sampling, self.when_full, self.epsilon, self.max_bytes = sampling, when_full, epsilon, max_bytes
-        self.walk_nodes, self.seed = walk_nodes, seed
-        self.stream = Stream(seed)
+        self.walk_nodes, self.seed = walk_nodes, check_seed(seed)
+        self.stream = Stream(self.seed)
         self.table = RegretTable(max_bytes)
         self.responder = -1
         self.top = NOTHING
@@ -500,6 +501,7 @@ cdef class NativeMCCFR:
         """
         if not self.rules.zero_sum:
             raise UnsuitableGameError(f"{self.rules.name}: a bound from best responses alone needs a zero-sum game")
+        seed = check_seed(seed)
         found = [self.sampled_best_response(player, iterations=iterations, games=games, seed=rng_combine(seed, player))
                  for player in range(self.start.ops.n_players)]
         return sum(mean for mean, _ in found), sum(width**2 for _, width in found) ** 0.5

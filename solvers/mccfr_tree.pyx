@@ -16,6 +16,7 @@ from solvers.stopping cimport look_up
 from solvers.tree cimport FlatTree, TreeTables, tree_sample
 
 from engine_ext.errors import SavedStateError, UnsuitableGameError
+from engine_ext.seeds import check_seed
 from solvers.best_response import nash_conv
 from solvers.budget import batches, run_for
 from solvers.cfr import normalised
@@ -63,8 +64,8 @@ cdef class TreeMCCFR:
         check_sampling(sampling, epsilon)
         if tree.tables.target != NULL:
             raise UnsuitableGameError(f"{tree.name}: MCCFR needs a tree; equal states were merged")
-        self.tree, self.sampling, self.epsilon, self.seed = tree, sampling, epsilon, seed
-        self.stream = Stream(seed)
+        self.tree, self.sampling, self.epsilon, self.seed = tree, sampling, epsilon, check_seed(seed)
+        self.stream = Stream(self.seed)
         tree.prepare_sampling()
         self.regret = np.zeros(max(1, tree.n_sequences))
         self.total = np.zeros(max(1, tree.n_sequences))

@@ -57,6 +57,7 @@ from solvers.portable cimport portable_log
 from solvers.stopping cimport look_up
 
 from engine_ext.errors import SpecError
+from engine_ext.seeds import check_seed
 from solvers.budget import BATCH_S, simulation_limit
 from solvers.contract import (
     ANY, ActionStats, Limit, Parameter, SearchResult, SolverSpec, require_abilities, require_open,
@@ -182,6 +183,7 @@ class MctsSearcher:
     def search(self, position, *, seed, limit=None):
         """Search from a position; see `solvers.contract.Searcher`."""
         start_s = time.perf_counter()
+        seed = check_seed(seed)
         check(position.rules, self.parameters)
         require_abilities("mcts", PARAMETERS, self.parameters, position.rules)
         limit = self.limit if limit is None else limit

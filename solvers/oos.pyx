@@ -29,6 +29,7 @@ from solvers.tree cimport FlatTree, TreeTables, tree_child, tree_sample
 from solvers.tree_rules cimport TreeRules
 
 from engine_ext.errors import LimitError, PositionError, SpecError, UnsuitableGameError
+from engine_ext.seeds import check_seed
 from engine_ext.rng import Stream
 from solvers.budget import batches, simulation_limit
 from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec
@@ -90,7 +91,7 @@ cdef class Sampler:
         cdef double[::1] doubles
         cdef int64_t[::1] longs
         cdef int8_t[::1] bytes_
-        cdef uint64_t seed_bits = seed
+        cdef uint64_t seed_bits = check_seed(seed)
         cdef int32_t node, infoset
         if tree.tables.parent == NULL:
             raise UnsuitableGameError(f"oos: {tree.name} has merged states, and it needs one history a node")
@@ -390,7 +391,7 @@ class OosSearcher:
         if limit.depth is not None:
             raise LimitError("oos samples whole games: a limit in depth does not apply to it")
         simulations = simulation_limit(limit, DEFAULT_SIMULATIONS)
-        Stream(seed)   # names a bad seed
+        seed = check_seed(seed)
         check(position.rules, self.parameters)
         self.prepare(position.rules)
         tree = self.tree_of(position.rules)
@@ -405,6 +406,7 @@ class OosSearcher:
 
     def search(self, position, *, seed, limit=None):
         """Search from a position; see `solvers.contract.Searcher`."""
+        seed = check_seed(seed)
         limit = self.limit if limit is None else limit
         if position.is_terminal():
             return SearchResult(None, tuple(position.returns()), (), 0, 0, 0.0, exact=True)

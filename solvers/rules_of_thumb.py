@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from engine_ext.errors import UnsuitableGameError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
+from engine_ext.seeds import check_seed
 from solvers.contract import ActionStats, Limit, ParameterValue, SearchResult, SolverSpec, advised
 
 
@@ -35,6 +36,7 @@ class RandomSearcher:
     def search(self, position: Position, *, seed: int, limit: Limit | None = None) -> SearchResult:
         """One uniformly random action; the limit does not matter."""
         start_s = time.perf_counter()
+        seed = check_seed(seed)
         if not position.is_player_node():
             return _result(position, None, {}, start_s)
         legal = position.legal_actions()
@@ -55,6 +57,7 @@ class GreedySearcher:
             UnsuitableGameError: the game has no rule of thumb.
         """
         start_s = time.perf_counter()
+        seed = check_seed(seed)
         _check_greedy(position.rules, {})
         if not position.is_player_node():
             return _result(position, None, {}, start_s)

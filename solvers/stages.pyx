@@ -33,6 +33,7 @@ from solvers.common cimport StateBuffer
 from solvers.stopping cimport look_up
 
 from engine_ext.errors import ParameterError, UnsuitableGameError
+from engine_ext.seeds import check_seed
 from solvers.budget import batches
 
 cdef enum:
@@ -257,7 +258,7 @@ cdef class Stage(OneShot):
             raise MemoryError
         for k, action in enumerate(action for each in actions for action in each):
             self.actions[<int32_t>k] = action
-        rng_seed_keys(&rng, seed, SHUFFLE_STREAM, thread, 0)
+        rng_seed_keys(&rng, check_seed(seed), SHUFFLE_STREAM, thread, 0)
         for cell in range(self.n_cells):
             other = rng_below(&rng, <int32_t>cell + 1)
             self.order[cell] = self.order[other]

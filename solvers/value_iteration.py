@@ -17,6 +17,7 @@ from typing import Any
 from engine_ext.errors import SpecError
 from engine_ext.position import Position, Rules
 from engine_ext.rng import Stream
+from engine_ext.seeds import check_seed
 from solvers.contract import ActionStats, Limit, Parameter, SearchResult, SolverSpec, require_open
 from solvers.state_table import require_room
 from solvers.value_solution import Solution
@@ -71,6 +72,7 @@ class ValueIterationSearcher:
             UnsuitableGameError: hidden information, or values that do not settle.
         """
         start_s = time.perf_counter()
+        check_seed(seed)
         check(position.rules, self.parameters)
         limit = self.limit if limit is None else limit
         solution, number, updates = self.solution, -1, 0
