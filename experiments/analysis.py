@@ -118,6 +118,11 @@ class ArenaSummary:
     test: SequentialTest | None = None
 
     @property
+    def name(self) -> str:
+        """`arena1`: in the report, of its files and in the keys of its rows."""
+        return arena.prefix(self.number).rstrip("/")
+
+    @property
     def rated(self) -> bool:
         """Whether bots have met, so that there are ratings."""
         return self.better is not None

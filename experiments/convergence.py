@@ -476,6 +476,7 @@ class Summary:
 
     Attributes:
         config: the part, in canonical text.
+        number: among the parts of its kind, from 1.
         complete: whether every point has been measured.
         points: measured so far.
         expected: points in all.
@@ -498,6 +499,7 @@ class Summary:
     """
 
     config: ConvergenceConfig
+    number: int
     complete: bool
     points: int
     expected: int
@@ -517,6 +519,11 @@ class Summary:
     caveat: str = ""
     places: Sequence[Place] = ()
     choices: Sequence[Choice] = ()
+
+    @property
+    def name(self) -> str:
+        """`curve1`: in the report, of its files and in the keys of its rows."""
+        return prefix(self.number).rstrip("/")
 
 
 @dataclass(frozen=True)
@@ -644,6 +651,7 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
     places, choices = _choices(config, number, store)
     return Summary(
         config=config,
+        number=number,
         complete=len(values) == points_total(config),
         points=len(values),
         expected=points_total(config),
@@ -720,7 +728,7 @@ def print_table(summary: Summary, console: Console) -> None:
     so_far = "" if summary.complete else f", {summary.points} of {summary.expected} points so far"
     if summary.positions:
         so_far = f", at the {summary.positions} of {config.positions} positions that were found{so_far}"
-    title = f"{config.title or config.game}: {summary.y_label} over "
+    title = f"{summary.name}  {config.title or config.game}: {summary.y_label} over "
     apart = {str(each): each for each in config.solvers if not isinstance(each, str)}
     together = [row for row in summary.table if row["label"] not in apart]
     budgets = [*config.budgets, 0] if config.baselines else config.budgets

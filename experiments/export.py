@@ -68,8 +68,8 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
         ResultsError: the folder cannot be written to.
     """
     _make(folder)
-    parts = {f"arena{arena.number}": arena_plots(arena) for arena in results.arenas}
-    parts |= {f"curve{number}": curve_plots(curve) for number, curve in enumerate(results.curves, 1)}
+    parts = {arena.name: arena_plots(arena) for arena in results.arenas}
+    parts |= {curve.name: curve_plots(curve) for curve in results.curves}
     paths = []
     for part, found in parts.items():
         for name, plot in found.items():
@@ -180,11 +180,11 @@ def _tables(results: Results) -> Iterator[Table]:
             yield _meetings(arena)
         if arena.pairs:
             yield _pairs(arena)
-    for number, curve in enumerate(results.curves, 1):
-        yield _curve(curve, number)
+    for curve in results.curves:
+        yield _curve(curve)
         if curve.choices:
-            yield _places(curve, number)
-            yield _choices(curve, number)
+            yield _places(curve)
+            yield _choices(curve)
 
 
 def _standings(summary: ArenaSummary) -> Table:
@@ -206,7 +206,7 @@ def _standings(summary: ArenaSummary) -> Table:
     if summary.rated:
         columns.append(Column("Elo", [each.elo for each in summary.standings]))
     columns.append(Column("ms per decision", [each.ms_per_decision for each in summary.standings], orders=True))
-    return Table(f"arena{summary.number}", summary.config.game, ("bot",), ("seats",), rows, columns)
+    return Table(summary.name, summary.config.game, ("bot",), ("seats",), rows, columns)
 
 
 def _meetings(summary: ArenaSummary) -> Table:
@@ -232,7 +232,7 @@ def _meetings(summary: ArenaSummary) -> Table:
         Column("deals", [row.more[1] for row in once]),
     ]
     of, more = ("bot", "against"), ("games", "deals", "probability_stronger")
-    return Table(f"arena{summary.number}-cross", summary.config.game, of, more, list(rows.values()), columns)
+    return Table(f"{summary.name}-cross", summary.config.game, of, more, list(rows.values()), columns)
 
 
 def _pairs(summary: ArenaSummary) -> Table:
@@ -259,10 +259,10 @@ def _pairs(summary: ArenaSummary) -> Table:
         Column("p after Holm", [row.more[2] for row in rows], orders=True),
     ]
     of, more = ("bot", "against"), ("deals", "p", "p_corrected")
-    return Table(f"arena{summary.number}-pairs", summary.config.game, of, more, rows, columns)
+    return Table(f"{summary.name}-pairs", summary.config.game, of, more, rows, columns)
 
 
-def _curve(summary: convergence.Summary, number: int) -> Table:
+def _curve(summary: convergence.Summary) -> Table:
     unit = convergence.unit_of(summary.config.measure, gametext.load(summary.config.game).utility_unit)
     rows = []
     for curve, timed, counted in zip(summary.over_budget, summary.over_seconds, summary.units, strict=True):
@@ -280,10 +280,10 @@ def _curve(summary: convergence.Summary, number: int) -> Table:
     if len(units) > 1:
         columns.insert(2, Column("counted in", [row.of[2] for row in rows]))
     of = "solver", "budget", "budget_unit"
-    return Table(f"curve{number}", summary.config.game, of, ("seconds",), rows, columns)
+    return Table(summary.name, summary.config.game, of, ("seconds",), rows, columns)
 
 
-def _places(summary: convergence.Summary, number: int) -> Table:
+def _places(summary: convergence.Summary) -> Table:
     """Data alone: where regret was measured. The value is that of the best action."""
     unit = gametext.load(summary.config.game).utility_unit
     best = {choice.place: choice for choice in summary.choices}
@@ -296,10 +296,10 @@ def _places(summary: convergence.Summary, number: int) -> Table:
         if place.number in best
     ]  # fmt: skip
     more = "best_action", "actions", "state"
-    return Table(f"curve{number}-positions", summary.config.game, ("position",), more, rows, ())
+    return Table(f"{summary.name}-positions", summary.config.game, ("position",), more, rows, ())
 
 
-def _choices(summary: convergence.Summary, number: int) -> Table:
+def _choices(summary: convergence.Summary) -> Table:
     """Data alone: the regret of each choice."""
     unit = convergence.unit_of("regret", gametext.load(summary.config.game).utility_unit)
     rows = [
@@ -313,7 +313,7 @@ def _choices(summary: convergence.Summary, number: int) -> Table:
     ]  # fmt: skip
     of = "solver", "budget", "budget_unit", "repeat", "position"
     more = "action", "action_value", "best_action", "best_value"
-    return Table(f"curve{number}-choices", summary.config.game, of, more, rows, ())
+    return Table(f"{summary.name}-choices", summary.config.game, of, more, rows, ())
 
 
 def _exactly(value: float) -> Estimate:

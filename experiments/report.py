@@ -26,6 +26,9 @@ from experiments.plots import Plot
 from experiments.ratings import Estimate
 from experiments.store import Store
 
+# Of the columns of a table beside the solver's, in characters; so much goes into a window of 1,100 px, and on paper.
+_PAGE_WIDTH, _PADDING = 82, 2
+
 
 @dataclass(frozen=True)
 class Results:
@@ -128,7 +131,6 @@ def render(results: Results) -> str:
     environment.filters["estimate"] = _typeset(estimate_text)
     environment.filters["percent"] = _typeset(percent_text)
     environment.filters["elo"] = _typeset(elo_text)
-    environment.filters["cell"] = convergence.cell_lines
     environment.filters["ms"] = _typeset(ms_text)
     page = environment.get_template("report.html")
     identity = results.manifest["identity"]
@@ -136,8 +138,11 @@ def render(results: Results) -> str:
         r=results,
         title=results.config.title or results.config.name,
         findings=[
-            finding.replace(" -", " −").replace("[-", "[−")
-            for part in [*map(findings, results.arenas), *map(curve_findings, results.curves)]
+            (name, finding.replace(" -", " −").replace("[-", "[−"))
+            for name, part in [
+                *((arena.name, findings(arena)) for arena in results.arenas),
+                *((curve.name, curve_findings(curve)) for curve in results.curves),
+            ]
             for finding in part
         ],
         arenas=[_arena_part(arena) for arena in results.arenas],
@@ -193,8 +198,34 @@ def _curve_part(summary: convergence.Summary) -> dict[str, Any]:
         "s": summary,
         "title": summary.config.title or f"{heading(summary.config.game)}: {summary.y_label}",
         "plots": _inline(export.curve_plots(summary)),
+        "tables": list(_tables_that_fit(summary)),
         "zeros": any(y.value <= 0 for curve in summary.over_budget if not curve.level for y in curve.y),
     }
+
+
+def _tables_that_fit(summary: convergence.Summary) -> Iterator[dict[str, Any]]:
+    """The table of a curve, cut into several where its columns would not fit beside each other, each with the rows
+    that have something in it."""
+    texts = [(row["label"], list(map(convergence.cell_lines, row["cells"]))) for row in summary.table]
+    widths = [
+        _PADDING + max(len(line) for line in [f"{budget:,}", *(line for _, cells in texts for line in cells[i])])
+        for i, budget in enumerate(summary.budgets)
+    ]
+    begin = 0
+    while begin < len(widths):
+        end = begin + 1
+        while end < len(widths) and sum(widths[begin : end + 1]) <= _PAGE_WIDTH:
+            end += 1
+        known = [any(cell is not None for cell in row["cells"][begin:end]) for row in summary.table]
+        yield {
+            "budgets": summary.budgets[begin:end],
+            "rows": [
+                {"label": label, "cells": cells[begin:end]}
+                for (label, cells), some in zip(texts, known, strict=True)
+                if some
+            ],
+        }
+        begin = end
 
 
 def _inline(found: dict[str, Plot]) -> dict[str, Markup]:
@@ -368,7 +399,7 @@ def print_tables(results: Results, console: Console) -> None:
         so_far = "" if summary.complete else f" of {summary.expected} so far"
         name = summary.config.title or heading(summary.config.game)
         table = Table(
-            title=Text(f"{name}: {summary.games} game{'s' if summary.games != 1 else ''}{so_far}"),
+            title=Text(f"{summary.name}  {name}: {summary.games} game{'s' if summary.games != 1 else ''}{so_far}"),
             box=box.SIMPLE_HEAD,
             title_justify="left",
             pad_edge=False,

@@ -304,7 +304,7 @@ def test_solve_and_curve_agree():
 def test_a_finding_says_how_far_apart_solvers_are(found, says):
     part = config(solvers=list(found), budgets=[10])
     lines = [Curve(label, [10.0], [Estimate(*each)]) for label, each in found.items()]
-    summary = convergence.Summary(part, True, 2, 2, "iterations", "iterations", "y", "", lines)
+    summary = convergence.Summary(part, 1, True, 2, 2, "iterations", "iterations", "y", "", lines)
     assert report.curve_findings(summary) == [f"kuhn_poker: at 10 iterations {says}"]
 
 
