@@ -38,6 +38,7 @@ cdef inline void use_face(const Tables *T, State *s, uint8_t die, int32_t number
             pool_add(T, s, slot * 8 + use.lone)
             return
     if use.draw or use.itself or use.others:
+        dearer_again(s)
         push(s, Q_ROLL, 0, 0, 0)
         if use.draw:
             push(s, Q_DRAW, use.draw, s.active, 0)

@@ -32,6 +32,20 @@ cdef inline void count_summons(const Tables *T, State *s, uint8_t die) noexcept 
     if T.card[s.card[slot]].features & FEAT_LIMIT and summons(s, slot) < 15:
         s.summoned[slot >> 1] += 1 << 4 * (slot & 1)
 
+cdef inline void dearer_again(State *s) noexcept nogil:
+    """Creatures came, or dice may have come that show some: once all of it is done, the rivals are asked whether
+    they make summons dearer (W5)."""
+    cdef int32_t i
+    if s.stack[0].op != P_MAIN or s.features & (FEAT_COPY | FEAT_SURCHARGE) != FEAT_COPY | FEAT_SURCHARGE:
+        return
+    for i in range(1, s.n_stack):
+        if s.stack[i].op == P_SURCHARGE:
+            return
+    push(s, P_SURCHARGE, 1, 0, 0)
+    for i in range(s.n_stack - 1, 1, -1):
+        s.stack[i] = s.stack[i - 1]
+    s.stack[1] = Frame(P_SURCHARGE, 1, 0, 0)
+
 cdef inline void summoned(const Tables *T, State *s) noexcept nogil:
     """A creature that was paid for enters; then its abilities, then the window W5 (B60, B64)."""
     cdef uint8_t die = s.stack[s.n_stack - 1].a
@@ -229,6 +243,7 @@ cdef inline void take_step(const Tables *T, State *s) noexcept nogil:
         if s.stack[0].op == P_USE or s.stack[0].op == P_MAIN:
             s.stack[0].a = 0                                              # a forced lock that draws: phase 2 goes on
         park(s)
+        dearer_again(s)
         push(s, Q_ROLL, 0, 0, 0)
         push(s, Q_DRAW, op.n, s.active, 0)
     elif op.code == O_CULL:

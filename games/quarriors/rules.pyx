@@ -210,7 +210,7 @@ cdef class QuarriorsRules(QuarriorsTables):
 
     def _fill_ops(self):
         cdef int32_t players = self.data.n_players
-        self.ops.game_version = 6
+        self.ops.game_version = 7
         self.ops.state_size = sizeof(State) - (MAX_SEATS - players) * sizeof(Player)
         self.ops.n_players = players
         self.ops.max_legal = BUFFER

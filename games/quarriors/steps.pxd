@@ -193,8 +193,9 @@ cdef inline void step(const Tables *T, State *s) noexcept nogil:
         leave_together(T, s)
     elif op == Q_CULL:
         leave_cull(s)
-    elif op == Q_ORDER and s.stack[0].op == P_MAIN:
-        go(s, P_SURCHARGE, 1, 0, 0)
+    elif op == Q_ORDER:
+        pop(s)
+        dearer_again(s)
     elif op == Q_FRESH:
         leave_fresh(s)
     elif op == Q_KILLS:

@@ -227,6 +227,7 @@ class Game:
         self.floating: Counter[str] = Counter()  # Quiddity by flavour
         self.winners: list[int] = []
         self.waiting: list[Ability] = []  # on-score abilities
+        self.dearer_due = False  # W5: something was rolled or summoned
         self._run = self._play()
         self.node: Node | None = next(self._run)
 
@@ -560,6 +561,7 @@ class Game:
         """`drawroll`: draw dice and roll them, those only (A88). Returns them."""
         drawn = yield from self.draw(self.active, count)
         yield from self.roll_dice(drawn)
+        self.dearer_due |= bool(drawn)
         return drawn
 
     def something_to_draw(self, seat: int) -> bool:
@@ -981,6 +983,7 @@ class Game:
                 player.pool.append(Die(die.name, lone))
                 return []
         self.floating[face.get("flavour", "normal")] += gained
+        self.dearer_due |= bool(draw or again or others)
         rolled = [die] if again else []
         for _ in range(others):  # A85
             options = {f"reroll {other.name} {other.face}": other for other in player.pool if other.face is not None}
@@ -1144,6 +1147,7 @@ class Game:
             waiting.remove(die)
             yield from self.summon_abilities(die)
         yield from self.check_states()
+        self.dearer_due = True
         return bool(summoned)
 
     def for_nothing(self) -> dict[str, Die]:
@@ -1218,6 +1222,8 @@ class Game:
                 player.spells.append(die)
         yield from self.before_summons()
         while True:
+            if self.dearer_due:
+                yield from self.before_summons()
             options = self.summons() | self.readies() | self.casts() | self.recopying() | self.unlocks()
             choice = yield from self.ask(self.active, options, done=True)
             if choice is None:
@@ -1308,7 +1314,8 @@ class Game:
                 yield from self.carry_out([effect])
 
     def before_summons(self) -> Steps:
-        """W5: a rival's Ooze may become a Mighty Defender before R summons."""
+        """W5: a rival's Ooze may become a Mighty Defender before R summons: at first, and after summons and rolls."""
+        self.dearer_due = False
         if not any("level" in self.face(*die.key()) for die in self.players[self.active].pool if die.face is not None):
             return
         for rival in self.rivals(self.active):

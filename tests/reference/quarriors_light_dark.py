@@ -131,6 +131,8 @@ class LightDarkGame(Game):
         yield from self.draw_for_turn(FIRST_DRAW if player.turns < FIRST_TURNS else DRAW)
         yield from self.before_summons()
         while True:
+            if self.dearer_due:
+                yield from self.before_summons()
             options = self.uses() | self.readies() | self.summons() | self.casts() | self.anchored() | self.recopying()
             options |= self.locks() | self.unlocks()
             choice = yield from self.ask(seat, options, done=True)
