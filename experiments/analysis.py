@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments import arena, ratings
+from experiments import arena, gametext, ratings
 from experiments.config import ArenaConfig
 from experiments.differences import Sample, compare, holm
 from experiments.ratings import Estimate
-from experiments.sequential import SequentialTest, Watch, beats, score
+from experiments.sequential import SequentialTest, Watch, score
 from experiments.store import Store
 
 
@@ -29,7 +29,7 @@ class Standing:
         seats: seats it has played.
         share: of the wins, a win shared by w counting 1/w.
         utility: mean utility.
-        elo: rating; None where nobody met.
+        elo: rating; None where nobody met, and where utilities say more than who won.
         ms_per_decision: mean thinking time; nan where unknown.
     """
 
@@ -46,8 +46,8 @@ class Meeting:
     """What one bot won from another.
 
     Attributes:
-        share: of the games that both sat in, a draw counting half; of those with several seats of one of them, the
-            mean over all pairs of their seats.
+        share: of the games that both sat in, a draw counting half. Of a bot in several seats the best one counts
+            (`sequential.score`).
         games: that both sat in.
         deals: that these games belong to.
     """
@@ -59,12 +59,13 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two bots beside each other, on the deals that both have played.
+    """Two bots beside each other, deal by deal.
 
     Attributes:
-        value: how much the first is ahead of the second: where bots meet and utilities say no more than who won, the
-            share of the games that both sat in that the first won from the second less the share that it lost to it,
-            -1 to 1; else its mean utility less that of the second.
+        value: how much the first is ahead of the second: where bots meet, in the games that both sat in, else on the
+            deals that both have played. Where utilities say no more than who won, the share of these games that the
+            first won from the second less the share that it lost to it, -1 to 1; else its mean utility less that of
+            the second.
         p: how likely as much more or less is where both are as good; nan where nothing is known of the spread.
         p_corrected: for the number of pairs, after Holm.
         deals: compared.
@@ -92,12 +93,12 @@ class ArenaSummary:
         games: played so far.
         expected: games in all.
         standings: best first.
-        by_wins: whether utilities only say who won. Then bots are ranked by rating, else (stakes,
-            points) by mean utility.
+        by_wins: whether bots have met in a game whose utilities only say who won. Then they are ranked by rating,
+            else (stakes, points) by mean utility.
         cross: what the first bot of a pair won from the second, for every ordered pair that met; bots by their
-            place in the standings, from 0.
+            place in the standings, from 0. Empty unless `by_wins`.
         pairs: each two bots that met, or alone played the same deals, the one that stands higher first.
-        better: [n, n] probability that the row's bot is the stronger; None where nobody met.
+        better: [n, n] probability that the row's bot is the stronger; None unless `by_wins`.
         seat_shares: by seat, win share of whoever sat there.
         mean_decisions: of a game.
         test: the sequential test; None where the arena has none.
@@ -123,9 +124,20 @@ class ArenaSummary:
         return arena.prefix(self.number).rstrip("/")
 
     @property
+    def met(self) -> bool:
+        """Whether bots sit in games together."""
+        return self.n_players > 1 and len(self.config.bots) > 1
+
+    @property
     def rated(self) -> bool:
-        """Whether bots have met, so that there are ratings."""
+        """Whether there are ratings."""
         return self.better is not None
+
+    @property
+    def most(self) -> float:
+        """The largest win share that a bot can have: it sits in n seats of two games, one and all but one, where there
+        are fewer bots than seats, and wins each of them once."""
+        return 2 / self.n_players if 1 < len(self.config.bots) < self.n_players else 1.0
 
     def ahead_of(self, place: int = 0) -> dict[str, Pair]:
         """How one bot, by default the first, stands to each other; corrected for the number of these alone."""
@@ -184,15 +196,14 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
         for seat, bot in enumerate(result.bots):
             utilities[bot][result.deal].append(result.utilities[seat])
             by_seat[seat][result.deal].append(result.shares[seat])
-            for other_seat, other in enumerate(result.bots):
-                if other != bot:
-                    scores[row[result.deal], bot, other] += beats(result.utilities[seat], result.utilities[other_seat])
         for one, other in itertools.permutations(set(result.bots), 2):
-            meetings[one, other][result.deal].append(score(result.of(one), result.of(other)))
+            found = score(result.of(one), result.of(other))
+            scores[row[result.deal], one, other] += found
+            meetings[one, other][result.deal].append(found)
     met = bool(scores.any())
-    table = ratings.bradley_terry(scores) if met else None
+    by_wins = met and _only_wins(config.game)
+    table = ratings.bradley_terry(scores) if by_wins else None
     times = _thinking(played, store, config.bots)
-    by_wins = met and all(_is_win(result.utilities) for result in results)
     alone = n == 1 and n_players > 1
     seats = [sum(map(len, utilities[bot].values())) for bot in range(n)]
     shares = [_share(won[bot], seats[bot]) if seats[bot] else None for bot in range(n)]
@@ -205,7 +216,7 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
             share=share,
             utility=_as_utility(share, n_players)
             if by_wins
-            else ratings.clustered_mean(list(utilities[bot].values()), "utility", number, config.bots[bot]),
+            else ratings.clustered_mean([utilities[bot][deal] for deal in sorted(utilities[bot])]),
             elo=table.elo[bot] if table else None,
             ms_per_decision=times.get(config.bots[bot], float("nan")),
         )
@@ -232,7 +243,7 @@ def summarise(config: ArenaConfig, number: int, n_players: int, store: Store) ->
         expected=deals_expected * per_deal,
         standings=[standings[i] for i in order],
         by_wins=by_wins,
-        cross={pair: _meeting(won_of) for pair, won_of in among.items()},
+        cross={pair: _meeting(won_of) for pair, won_of in among.items()} if by_wins else {},
         pairs=_corrected(pairs),
         better=table.better[np.ix_(index, index)] if table else None,
         seat_shares=[ratings.clustered_share(list(seat.values())) for seat in by_seat],
@@ -341,14 +352,10 @@ def rank(standing: Standing, by_wins: bool) -> tuple[float, float]:
     return standing.utility.value, standing.share.value
 
 
-def _is_win(utilities: tuple[float, ...]) -> bool:
-    """Whether utilities are those of w winners among n: (n/w - 1)/(n - 1) and -1/(n - 1), or all 0."""
-    n, best = len(utilities), max(utilities)
-    w = utilities.count(best)
-    if w == n:
-        return best == 0
-    won, lost = (n / w - 1) / (n - 1), -1 / (n - 1)
-    return all(math.isclose(value, won if value == best else lost, abs_tol=1e-9) for value in utilities)
+def _only_wins(game: str) -> bool:
+    rules = gametext.load(game, own_only=True).rules
+    assert rules is not None
+    return gametext.only_wins(rules)
 
 
 def _thinking(played: set[str], store: Store, bots: list[str]) -> dict[str, float]:

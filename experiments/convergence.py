@@ -629,7 +629,7 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
     over_budget, over_seconds, table = [], [], []
     samples: dict[tuple[str, int], Mapping[Hashable, Sequence[float]]] = {}
     found = max(map(len, values.values()))
-    most = most_of(config.measure, config.game)
+    most, bound = most_of(config.measure, config.game), bound_of(config.measure, config.game)
     for i, line in enumerate(lines):
         x, times, y = [], [], []
         for budget in line.budgets:
@@ -638,7 +638,7 @@ def summarise(config: ConvergenceConfig, number: int, store: Store) -> Summary |
                 x.append(float(budget))
                 times.append(sum(spent[key] for key in keys) / len(keys))
                 repeats = [values[key] for key in keys]
-                y.append(_estimate(repeats, most, number, line.solver, budget))
+                y.append(_estimate(repeats, most, bound))
                 if config.measure == "regret":
                     samples[line.label, budget] = dict(enumerate(map(list, zip(*repeats, strict=True))))
         over_budget.append(Curve(line.label, x, y, level=line.unit is None))
@@ -687,6 +687,17 @@ def most_of(measure: str, game: str) -> float:
     return high - low
 
 
+def bound_of(measure: str, game: str) -> float:
+    """What no distance from the exact answer exceeds: the range of utilities, and for exploitability in a game whose
+    utilities add up to 0 the largest of them, which is more than the mean of what best responses get."""
+    loaded = gametext.load(game)
+    if loaded.rules is not None:
+        low, high = gametext.utility_range(loaded.rules)
+    else:
+        low, high = loaded.openspiel().min_utility(), loaded.openspiel().max_utility()
+    return high if measure != "regret" and loaded.zero_sum else high - low
+
+
 def _notes(curves: Sequence[Curve], resampled: str, found: int, most: float) -> list[str]:
     """What a reader of the table's intervals must know."""
     shown = [y for curve in curves for y in curve.y]
@@ -710,7 +721,7 @@ def _resampled(repeats: int, values: int) -> str:
     return f"{repeats} seeds" if repeats > 1 else ""
 
 
-def _estimate(repeats: list[list[float]], most: float, number: int, solver: str, budget: int) -> Estimate:
+def _estimate(repeats: list[list[float]], most: float, bound: float) -> Estimate:
     """The mean, with an interval over repeats, or over positions where there is one repeat of many."""
     clusters = [[value] for value in repeats[0]] if len(repeats) == 1 else repeats
     if len(clusters) == 1:
@@ -718,7 +729,7 @@ def _estimate(repeats: list[list[float]], most: float, number: int, solver: str,
     if len(repeats) > 1 and len(repeats[0]) > 1:
         # By position: its repeats share their difficulty.
         clusters = [list(column) for column in zip(*repeats, strict=True)]
-    return ratings.clustered_distance(clusters, most, "curve", number, solver, budget)
+    return ratings.clustered_distance(clusters, most, bound)
 
 
 def print_table(summary: Summary, console: Console) -> None:

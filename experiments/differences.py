@@ -44,22 +44,23 @@ class Sample:
         clusters: by what tells them apart, the values of each; the figure is their mean.
         share: whether values are shares of won games, 0 to 1.
         scale: what the figure is multiplied by: of shares of several seats at a table, games over seats.
-        most: values are distances from 0 to that, which may be inf; None: they are none.
-        key: names the figure, for the seed of resampling.
+        most: values are distances, of which unseen ones may be so large (`ratings.clustered_distance`); None: they are
+            none.
+        bound: of distances.
     """
 
     clusters: Mapping[Hashable, Sequence[float]]
     share: bool = False
     scale: float = 1.0
     most: float | None = None
-    key: tuple[str | int, ...] = ()
+    bound: float = math.inf
 
     def estimate(self) -> Estimate:
         """The figure with its interval, as a report has it; unbounded where there is one cluster."""
         values = list(self.clusters.values())
         if self.most is not None:
-            return ratings.clustered_distance(values, self.most, *self.key)
-        found = ratings.clustered_share(values) if self.share else ratings.clustered_mean(values, *self.key)
+            return ratings.clustered_distance(values, self.most, self.bound)
+        found = ratings.clustered_share(values) if self.share else ratings.clustered_mean(values)
         return Estimate(*(self.scale * end for end in (found.value, found.low, found.high)))
 
     def student(self) -> Estimate:

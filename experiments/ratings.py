@@ -18,7 +18,7 @@ from experiments.seeds import keyed_seed
 
 CONFIDENCE = 0.95
 ELO = 400 / math.log(10)  # points of Elo for one unit of log-odds
-RESAMPLES = 2000
+RESAMPLES = 10_000
 SHARE_UNIT = "share of games, 0 to 1"  # what a win share counts
 FEW_CLUSTERS = 20  # a percentile bootstrap of fewer is too narrow: of 5 it covers some 85 % instead of 95 %
 
@@ -123,15 +123,16 @@ def excess(clusters: Sequence[ArrayLike]) -> tuple[Estimate, float]:
     return apart, 2 * float(stats.t.sf(abs(apart.value) * math.sqrt(trials), freedom))
 
 
-def clustered_mean(clusters: Sequence[ArrayLike], *key: str | int) -> Estimate:
+def clustered_mean(clusters: Sequence[ArrayLike]) -> Estimate:
     """The mean of all values, of which only whole clusters are independent.
 
     A percentile bootstrap over clusters (Efron and Tibshirani, 1993); of fewer than 20, for which that is too narrow,
     Student's t with the variance between clusters.
 
     Args:
-        clusters: one array of values for each cluster (deal, seed, position).
-        key: names the quantity; the resampling is seeded by it, so a report can be rebuilt.
+        clusters: one array of values for each cluster (deal, seed, position). As many clusters are always resampled
+            alike: a report can be rebuilt, and what one bot wins and another loses has intervals that mirror each
+            other.
 
     Returns:
         The mean over all values. With one cluster the interval is unbounded.
@@ -142,7 +143,7 @@ def clustered_mean(clusters: Sequence[ArrayLike], *key: str | int) -> Estimate:
         return Estimate(mean, -math.inf, math.inf)
     if len(sums) < FEW_CLUSTERS:
         return student_mean(clusters)
-    rng = np.random.default_rng(keyed_seed("bootstrap", *key))
+    rng = np.random.default_rng(keyed_seed("bootstrap", len(sums)))
     means = np.empty(RESAMPLES)
     step = max(1, 1_000_000 // len(sums))  # resamples at once: some megabytes
     for i in range(0, RESAMPLES, step):
@@ -163,21 +164,23 @@ def rare(count: int) -> float:
     return float(1 - (1 - CONFIDENCE) ** (1 / count))
 
 
-def clustered_distance(clusters: Sequence[ArrayLike], most: float, *key: str | int) -> Estimate:
+def clustered_distance(clusters: Sequence[ArrayLike], most: float, bound: float = math.inf) -> Estimate:
     """The mean of values that are never below 0, of which only whole clusters are independent.
 
-    As `clustered_mean`, but with an interval that does not go below 0, and that does not close where all values
+    As `clustered_mean`, but with an interval that stays between 0 and `bound`, and that does not close where all values
     are 0: then at most the share `rare` of clusters has another value, at 95 % confidence, which may be `most`.
 
     Args:
         clusters: one array of values for each cluster.
-        most: a value can be; inf where that is not known, and then nothing is said of zeros.
-        key: as for `clustered_mean`.
+        most: a value that was not met can be; inf where that is not known, and then nothing is said of zeros.
+        bound: of all values.
     """
-    found = clustered_mean(clusters, *key)
+    found = clustered_mean(clusters)
     if len(clusters) > 1 and not any(np.any(cluster) for cluster in clusters):
         return Estimate(0.0, 0.0, most * rare(len(clusters))) if math.isfinite(most) else found
-    return Estimate(found.value, max(0.0, found.low), found.high) if math.isfinite(found.low) else found
+    if not math.isfinite(found.low):
+        return found
+    return Estimate(found.value, max(0.0, found.low), max(found.value, min(bound, found.high)))
 
 
 def student_mean(clusters: Sequence[ArrayLike]) -> Estimate:

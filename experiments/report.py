@@ -19,7 +19,7 @@ from rich.text import Text
 import games
 from engine_ext.errors import ResultsError
 from experiments import analysis, config, convergence, export, files, gametext, integrity, manifest, ratings, terminal
-from experiments.analysis import ArenaSummary
+from experiments.analysis import ArenaSummary, Pair
 from experiments.config import ExperimentConfig
 from experiments.differences import Sample, compare, holm
 from experiments.plots import Plot
@@ -168,6 +168,7 @@ def _arena_part(summary: ArenaSummary) -> dict[str, Any]:
         "caption": rated if summary.by_wins else "Mean utility of each bot on the same deals.",
         "plots": _inline(export.arena_plots(summary)),
         "meetings": list(_meetings(summary)),
+        "seats": seats_text(summary).strip(),
         "verdict": test_text(summary).replace("-", "−") if summary.test is not None else None,
     }
 
@@ -241,14 +242,10 @@ def findings(summary: ArenaSummary) -> list[str]:
     if not rest:
         return [f"{name}: {best.bot} alone, mean utility {estimate_text(best.utility)}."]
     second = rest[0]
-    verb, tested = "is first, not clearly separated from the next,", ""
     pair = summary.pairs.get((0, 1))
-    if pair is not None and math.isfinite(pair.p):
-        count = len(summary.pairs)
-        corrected = f" after Holm for {count} pairs" if count > 1 else ""
-        tested = f"; ahead by {estimate_text(pair.value)} on the same deals, p {p_text(pair.p_corrected)}{corrected}"
-        if pair.apart and pair.value.value > 0:
-            verb = "leads"
+    tested = "" if pair is None else _tested(summary, pair)
+    leads = pair is not None and pair.apart and pair.value.value > 0
+    verb = "leads" if leads else "is first, not clearly separated from the next,"
     if summary.by_wins and best.elo is not None and second.elo is not None:
         return [
             f"{name}: {best.bot} {verb} with Elo {elo_text(best.elo)} before {second.bot} with "
@@ -258,6 +255,35 @@ def findings(summary: ArenaSummary) -> list[str]:
         f"{name}: {best.bot} {verb} with mean utility {estimate_text(best.utility)} before {second.bot} "
         f"with {estimate_text(second.utility)}{tested}."
     ]
+
+
+def _tested(summary: ArenaSummary, pair: Pair) -> str:
+    """How the first of the standings fares beside the next, as the end of a sentence. That is another question than who
+    is first, which all games of both answer."""
+    if not math.isfinite(pair.p):
+        return ""
+    count = len(summary.pairs)
+    corrected = f" after Holm for {count} pairs" if count > 1 else ""
+    found, value = "ahead by", pair.value
+    if value.value < 0:
+        found, value = "behind by", Estimate(-value.value, -value.high, -value.low)
+    where = "in the games that both sat in" if summary.met else "on the same deals"
+    of = " of the wins" if summary.by_wins else ""
+    return f"; {where} it is {found} {estimate_text(value)}{of}, p {p_text(pair.p_corrected)}{corrected}"
+
+
+def seats_text(summary: ArenaSummary) -> str:
+    """What win shares are measured against where more than two play; nothing elsewhere."""
+    n = summary.n_players
+    if n < 3 or len(summary.standings) < 2:
+        return ""
+    text = f" With {n} players an even win share is {100 / n:.1f} %"
+    if summary.most < 1:
+        text += (
+            f", and who wins every game has {100 * summary.most:.1f} %: with fewer bots than seats a bot sits in one "
+            f"or in {n - 1} of them, and wins a game once"
+        )
+    return text + "."
 
 
 def test_text(summary: ArenaSummary) -> str:
@@ -428,6 +454,8 @@ def print_tables(results: Results, console: Console) -> None:
             style="dim",
             markup=False,
         )
+        if note := "".join(sorted({seats_text(each) for each in results.arenas})):
+            console.print(note.strip(), style="dim", markup=False, highlight=False)
 
 
 def breakable(text: str) -> Markup:

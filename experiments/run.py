@@ -123,6 +123,11 @@ def prepare(config: ExperimentConfig, where: str) -> Experiment:
         if each.sprt is not None and (len(bots) != 2 or game.rules.num_players() == 1):
             why = "the game has one seat" if len(bots) == 2 else "both bots are the same"
             raise ConfigError(f"{where}: arena[{i}].sprt: it tests one bot against another, and {why}")
+        if each.sprt is not None and not gametext.only_wins(game.rules):
+            raise ConfigError(
+                f"{where}: arena[{i}].sprt: it tests who wins more games, and {game.text} pays more than that "
+                f"({game.utility_unit}): who wins less can earn more. Leave it out; the report tests the mean utilities"
+            )
         arenas.append(each.model_copy(update={"game": game.text, "bots": bots}))
     curves = []
     for i, curve in enumerate(config.convergence, 1):

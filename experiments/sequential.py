@@ -147,20 +147,18 @@ class Watch:
 
 
 def score(first: Iterable[float], second: Iterable[float]) -> float:
-    """What one bot won from another in a game: the mean over all pairs of their seats.
+    """What one bot won from another in a game: 1 if its best seat had more than the other's best, 1/2 if as much,
+    else 0.
+
+    Of a bot in several seats one at most can win: its losing seats have lost nothing to the other. That more seats
+    win more evens out, since each of two bots sits as often in one seat as in all but one (`arena.lineups`).
 
     Args:
         first: utilities of the seats of the one bot.
         second: those of the other.
 
-    >>> score([1.0], [-1.0]), score([0.5], [0.5, -1.0])
-    (1.0, 0.75)
+    >>> score([1.0, -0.5], [-0.5]), score([-0.5], [-0.5]), score([-0.5, -0.5], [1.0])
+    (1.0, 0.5, 0.0)
     """
-    others = list(second)
-    pairs = [beats(mine, other) for mine in first for other in others]
-    return math.fsum(pairs) / len(pairs)
-
-
-def beats(mine: float, other: float) -> float:
-    """What one seat won from another: 1 with the higher utility, 1/2 with the same, else 0."""
+    mine, other = max(first), max(second)
     return 0.5 if mine == other else float(mine > other)

@@ -173,7 +173,7 @@ def _shares(bot: str, deals: Mapping[Hashable, Sequence[Played]]) -> Sample:
 
 def _utilities(bot: str, deals: Mapping[Hashable, Sequence[Played]]) -> Sample:
     earned = {deal: [each.utilities[seat] for each in games for seat in each.of(bot)] for deal, games in deals.items()}
-    return Sample(earned, key=("utility", bot))
+    return Sample(earned)
 
 
 # ---- curves ------------------------------------------------------------------------------------
@@ -186,9 +186,9 @@ def curve_rows(a: Run, b: Run) -> Iterator[Row]:
             continue
         _, measure, solver, unit, budget = place
         paired = a.seed == b.seed and one.text == other.text
-        key = "curve", measure, solver, budget
-        most = convergence.most_of(measure, one.text)
-        found = compare(Sample(one.values, most=most, key=key), Sample(other.values, most=most, key=key), paired=paired)
+        most, bound = convergence.most_of(measure, one.text), convergence.bound_of(measure, one.text)
+        before, after = (Sample(each.values, most=most, bound=bound) for each in (one, other))
+        found = compare(before, after, paired=paired)
         jobs = [cluster for cluster in one.values if cluster in other.values] if paired else []
         same = sum(one.values[cluster] == other.values[cluster] for cluster in jobs)
         counts = gametext.load(one.text).utility_unit

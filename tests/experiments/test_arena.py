@@ -148,6 +148,86 @@ def test_stakes_are_ranked_by_utility_and_not_by_wins(tmp_path):
     assert values == sorted(values, reverse=True)
 
 
+def summary_of(folder, arena_config, seats, utilities) -> analysis.ArenaSummary:
+    """Standings of an arena whose games went as told.
+
+    Args:
+        utilities: of a game, from its deal and the bot in each seat.
+    """
+    rows = Rows()
+    for job in arena.jobs(arena_config, 1, seats):
+        names = [arena_config.bots[bot] for bot in job.bots]
+        rows.games.append((job.key, arena_config.game, job.deal, 1, "00"))
+        earned = utilities(job.deal, names)
+        rows.seats += [(job.key, seat, bot, won) for seat, (bot, won) in enumerate(zip(names, earned, strict=True))]
+    with Store.create(folder / "results.sqlite", "x") as store:
+        store.begin_run(1, "processes")
+        store.add(rows)
+        found = analysis.summarise(arena_config, 1, seats, store)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+def test_who_wins_every_game_of_many_seats_has_won_all_of_them(seats, tmp_path):
+    """A seat of greedy wins each time: 2 of 2 games, in which it has n of the seats, a share of 2 / n. Its other seats
+    lose to itself and not to random."""
+    loss = -1 / (seats - 1)
+    summary = summary_of(
+        tmp_path,
+        config(game=f"quarriors(players={seats})", deals=20),
+        seats,
+        lambda _, names: [1.0 if seat == names.index("greedy") else loss for seat in range(seats)],
+    )
+    assert [standing.bot for standing in summary.standings] == ["greedy", "random"]
+    assert summary.standings[0].share.value == pytest.approx(2 / seats) == summary.most
+    assert summary.cross[0, 1].share.value == 1
+    assert summary.pairs[0, 1].value.value == 1
+    elo = summary.standings[0].elo
+    assert elo.high - elo.value > 100  # nobody knows how much better it is
+    assert f"who wins every game has {200 / seats:.1f} %" in report.seats_text(summary)
+
+
+def test_a_seat_against_a_table_of_as_good_bots_is_even(tmp_path):
+    """Whoever sits there, the seats win in turn: each bot has half of the games and an even share."""
+    summary = summary_of(
+        tmp_path,
+        config(game="quarriors(players=3)", deals=30),
+        3,
+        lambda deal, _: [1.0 if seat == deal % 3 else -0.5 for seat in range(3)],
+    )
+    assert [standing.share.value for standing in summary.standings] == pytest.approx([1 / 3, 1 / 3])
+    assert summary.cross[0, 1].share.value == pytest.approx(0.5)
+    assert summary.standings[0].elo.value == pytest.approx(0, abs=1e-9)
+
+
+def test_a_game_of_stakes_is_one_whatever_was_paid(tmp_path):
+    """Kuhn poker pays 1 or 2. In these games it has paid 1 each time, but wins do not stand for chips even so."""
+    summary = summary_of(
+        tmp_path, config(game="quandary_kuhn", deals=9), 2, lambda deal, _: [1.0, -1.0] if deal % 2 else [-1.0, 1.0]
+    )
+    assert not summary.by_wins
+    assert not summary.rated
+    assert summary.cross == {}
+    assert all(standing.elo is None for standing in summary.standings)
+
+
+def test_a_finding_tells_who_is_first_from_who_won_between_the_first_two(tmp_path):
+    """Greedy loses six of ten games to mcts and wins all from random, from whom mcts wins but six of ten."""
+
+    def earned(deal, names):
+        strength = {"greedy": 2, "mcts": 1, "random": 0}
+        upset = deal % 10 < {"greedymcts": 6, "mctsrandom": 4, "greedyrandom": 0}["".join(sorted(names))]
+        first_wins = (strength[names[0]] > strength[names[1]]) != upset
+        return [1.0, -1.0] if first_wins else [-1.0, 1.0]
+
+    summary = summary_of(tmp_path, config(bots=["random", "mcts", "greedy"], deals=40), 2, earned)
+    [finding] = report.findings(summary)
+    assert summary.standings[0].bot == "greedy"
+    assert "greedy is first, not clearly separated from the next, with Elo" in finding
+    assert "in the games that both sat in it is behind by 0.200" in finding
+
+
 def test_players_are_made_once():
     assert players.cached("random", "quandary_pig") is players.cached("random", "quandary_pig")
 

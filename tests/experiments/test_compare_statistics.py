@@ -182,15 +182,15 @@ def paired_stakes(rng, deals, apart):
     """Skewed, as stakes are."""
     luck = rng.exponential(size=(deals, 1)) - 1
     return (
-        sample(luck + rng.normal(size=(deals, 2)), key=("utility", "x")),
-        sample(luck + rng.normal(apart, 1, size=(deals, 2)), key=("utility", "x")),
+        sample(luck + rng.normal(size=(deals, 2))),
+        sample(luck + rng.normal(apart, 1, size=(deals, 2))),
     )
 
 
 def stakes(rng, deals, apart):
     return (
-        sample(rng.normal(size=(deals, 2)), key=("utility", "x")),
-        sample(rng.normal(apart, 2, size=(deals, 2)), key=("utility", "x")),
+        sample(rng.normal(size=(deals, 2))),
+        sample(rng.normal(apart, 2, size=(deals, 2))),
     )
 
 
@@ -241,8 +241,8 @@ def test_pairs_find_what_independent_deals_do_not():
     seen = {True: 0, False: 0}
     for _ in range(100):
         luck = rng.normal(0, 2, size=(60, 1))
-        one = sample(luck + rng.normal(0, 0.3, size=(60, 1)), key=("utility", "x"))
-        other = sample(luck + rng.normal(0.2, 0.3, size=(60, 1)), key=("utility", "x"))
+        one = sample(luck + rng.normal(0, 0.3, size=(60, 1)))
+        other = sample(luck + rng.normal(0.2, 0.3, size=(60, 1)))
         for paired in seen:
             seen[paired] += compare(one, other, paired=paired).p < 0.05
     assert seen[True] > 80

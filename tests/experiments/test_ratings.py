@@ -50,7 +50,7 @@ def test_wilson_agrees_with_scipy_and_takes_parts_of_a_win(successes, trials):
 
 def test_bootstrap_of_independent_values_is_near_the_normal_interval():
     values = np.random.default_rng(1).normal(3, 2, size=400)
-    found = ratings.clustered_mean([[value] for value in values], "test")
+    found = ratings.clustered_mean([[value] for value in values])
     error = stats.sem(values)
     assert found.value == pytest.approx(values.mean())
     assert found.low == pytest.approx(values.mean() - 1.96 * error, abs=0.25 * error)
@@ -59,18 +59,25 @@ def test_bootstrap_of_independent_values_is_near_the_normal_interval():
 
 def test_bootstrap_resamples_whole_deals():
     """Two opposite games in every deal: the mean is 0 in every resample."""
-    found = ratings.clustered_mean([[1, -1]] * 50, "test")
+    found = ratings.clustered_mean([[1, -1]] * 50)
     assert (found.value, found.low, found.high) == (0, 0, 0)
 
 
-def test_bootstrap_is_seeded_by_its_key():
-    values = [[v] for v in np.random.default_rng(2).normal(size=50)]
-    assert ratings.clustered_mean(values, "a", 1) == ratings.clustered_mean(values, "a", 1)
-    assert ratings.clustered_mean(values, "a", 1) != ratings.clustered_mean(values, "a", 2)
+def test_what_one_wins_and_another_loses_has_intervals_that_mirror_each_other():
+    """Skewed stakes of 89 deals: of all bots the same deals are resampled."""
+    values = np.random.default_rng(2).exponential(size=89)
+    won, lost = (ratings.clustered_mean([[sign * value] for value in values]) for sign in (1, -1))
+    assert (lost.value, lost.low, lost.high) == pytest.approx((-won.value, -won.high, -won.low), abs=1e-12)
+
+
+def test_a_distance_has_an_interval_within_its_bounds():
+    """Student's interval of 0 and 0.9 goes far beyond what two-player utilities of -1 and 1 allow."""
+    found = ratings.clustered_distance([[0.0], [0.9]], math.inf, 1.0)
+    assert (found.low, found.value, found.high) == (0, 0.45, 1)
 
 
 def test_one_deal_says_nothing_about_spread():
-    found = ratings.clustered_mean([[1, 2]], "test")
+    found = ratings.clustered_mean([[1, 2]])
     assert found.value == 1.5
     assert (found.low, found.high) == (-math.inf, math.inf)
 
@@ -78,7 +85,7 @@ def test_one_deal_says_nothing_about_spread():
 @pytest.mark.parametrize("n", [2, 3, 12, 19])
 def test_a_mean_of_few_values_has_students_interval(n):
     values = np.random.default_rng(n).normal(size=n)
-    found = ratings.clustered_mean([[value] for value in values], "test")
+    found = ratings.clustered_mean([[value] for value in values])
     own = stats.ttest_1samp(values, 0).confidence_interval(0.95)
     assert (found.low, found.high) == (pytest.approx(own.low), pytest.approx(own.high))
 
@@ -95,19 +102,19 @@ def test_what_none_of_n_cases_has_is_rare_as_clopper_and_pearson_say(count):
 def test_distances_that_are_all_zero_have_an_upper_end():
     """20 positions, utilities from -1 to 1: 2 (1 - 0.05**(1/20)) = 0.278, for any number of seeds at each."""
     for cluster in ([0.0], [0.0, 0.0, 0.0]):
-        found = ratings.clustered_distance([cluster] * 20, 2.0, "test")
+        found = ratings.clustered_distance([cluster] * 20, 2.0)
         assert (found.value, found.low) == (0, 0)
         assert found.high == pytest.approx(0.2782, abs=5e-5)
-    one = ratings.clustered_distance([[0.0]], 2.0, "test")
+    one = ratings.clustered_distance([[0.0]], 2.0)
     assert (one.low, one.high) == (-math.inf, math.inf)
-    some = ratings.clustered_distance([[0.0], [0.0], [0.3]], 2.0, "test")  # Student's interval, cut at 0
+    some = ratings.clustered_distance([[0.0], [0.0], [0.3]], 2.0)  # Student's interval, cut at 0
     assert (some.low, some.high) == (0, pytest.approx(0.1 + stats.t.ppf(0.975, 2) * 0.1))
 
 
 def test_the_upper_end_of_zeros_covers_the_mean_that_is_hardest_to_see():
     """One position in eight costs everything: none of 20 shows it with 0.875**20 = 7 %. At a share of 13 %, where that
     happens in 6 %, the end must still be above the mean; just above `rare`, in 5 %, it need not."""
-    found = ratings.clustered_distance([[0.0]] * 20, 2.0, "test")
+    found = ratings.clustered_distance([[0.0]] * 20, 2.0)
     assert 0.13 * 2 < found.high < 0.14 * 2
     assert 0.86**20 < 0.05 < 0.87**20
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine_ext.errors import ConfigError
-from experiments import config, report, run
+from experiments import arena, config, report, run
 from experiments.config import SprtConfig
 from experiments.seeds import keyed_seed
 from experiments.sequential import SequentialTest, Watch, expected_score, log_likelihood_ratio, score
@@ -82,9 +82,26 @@ def test_deals_are_looked_at_in_their_order_whatever_ends_first():
     assert shuffled.test.deals == in_order.test.deals < 60
 
 
-def test_a_score_counts_pairs_of_seats():
-    """One against a table of two: above one of them, level with the other."""
-    assert score([0.5], [0.5, -1.0]) == 0.75
+def test_of_a_bot_in_several_seats_the_best_one_counts():
+    """One against a table of two: it shares the win, wins, loses; who loses in one seat and wins in another has won."""
+    assert score([0.25], [0.25, -0.5]) == 0.5
+    assert score([1.0], [-0.5, -0.5]) == 1.0
+    assert score([-0.5], [1.0, -0.5]) == 0.0
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+def test_who_wins_every_game_of_many_seats_passes(seats):
+    """Six deals, one seat against a table and a table against one: as many wins as of two players in three."""
+    loss = -1 / (seats - 1)
+    bots = ["strong", "weak"]
+    lineups = arena.lineups(2, seats)
+    watch = Watch(SprtConfig(elo0=0, elo1=200), "strong", sum(map(len, map(arena.seatings, lineups))))
+    for deal in range(40):
+        for lineup in lineups:
+            for seating in arena.seatings(lineup):
+                winner = seating.index(0)
+                watch.add(deal, [(bots[bot], 1.0 if seat == winner else loss) for seat, bot in enumerate(seating)])
+    assert watch.test.accepted == "H1"
 
 
 def rows(folder: Path):
@@ -149,6 +166,8 @@ def test_wrong_tests_are_refused(arena, message):
     [
         ("pentaquest(players=1)", '["greedy", "random"]', "the game has one seat"),
         ("kuhn", '["random", "random()"]', "both bots are the same"),
+        ("kuhn", '["greedy", "random"]', r"it tests who wins more games, and quandary_kuhn pays more.*\(chips\)"),
+        ("quarriors(utility=glory)", '["greedy", "random"]', "it tests who wins more games"),
     ],
 )
 def test_tests_that_cannot_be_made_are_refused(game, bots, message, tmp_path):
