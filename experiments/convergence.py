@@ -525,6 +525,11 @@ class Summary:
         """`curve1`: in the report, of its files and in the keys of its rows."""
         return prefix(self.number).rstrip("/")
 
+    @property
+    def all_zero(self) -> bool:
+        """Whether every value is exactly 0."""
+        return all(y.value == 0 for curve in self.over_budget for y in curve.y)
+
 
 @dataclass(frozen=True)
 class Place:

@@ -28,7 +28,7 @@ name = "paper_run"
 seed = 11
 [[arena]]
 game = "pig(goal=30)"
-bots = ["random", "greedy", "mcts(simulations=5,solve=false)"]
+bots = ["random", "greedy", "mcts(simulations=5,c=1.25,prior=0.875,solve=false)"]
 deals = 12
 [[arena]]
 game = "kuhn"
@@ -285,7 +285,16 @@ def known(value: float, low: float, high: float) -> Estimate:
         (Column("times", [0.5, 12.25], orders=True), ["$0.500$", "$12.250$"]),
         (
             Column("distances", [0.5, 0.0, 0.00099996], orders=True),
-            [r"$5.000\cdot 10^{-1}$", "$0.000$", r"$1.000\cdot 10^{-3}$"],
+            ["$0.500$", "$0$", "$0.00100$"],
+        ),
+        (
+            Column("small distances", [0.0123, 0.0001383, 2e-12], orders=True),
+            ["$0.0123$", r"$1.38\cdot 10^{-4}$", r"$2.00\cdot 10^{-12}$"],
+        ),
+        (Column("thinking", [7.229, 0.05696, 1234.4], orders=True), ["$7.23$", "$0.0570$", "$1234$"]),
+        (
+            Column("p", [0.6406, 0.0009, 0.001, 1.0, math.nan], probability=True),
+            ["$0.641$", "$<0.001$", "$0.001$", "$1.000$", "--"],
         ),
     ],
 )
@@ -298,9 +307,12 @@ def test_intervals_have_the_decimals_of_their_column():
     assert export._numbers(column, interval=True) == ["$[0.450, 0.550]$", "--", "--"]
     distances = Column("distances", [known(0.02, 0.01, 0.03), known(5.0, 4.0, 6.0)], orders=True)
     assert export._numbers(distances, interval=True) == [
-        r"$[1.000, 3.000]\cdot 10^{-2}$",
-        "$[4.000, 6.000]$",
+        "$[0.010, 0.030]$",
+        "$[4.0, 6.0]$",
     ]
+    small = Column("distances", [known(2e-5, 1e-5, 3e-5), known(0.0, 0.0, 0.12), known(0.5, 0.4, 0.6)], orders=True)
+    assert export._numbers(small) == [r"$2.0\cdot 10^{-5}$", "$0.000$", "$0.50$"]
+    assert export._numbers(small, interval=True) == [r"$[1.0, 3.0]\cdot 10^{-5}$", "$[0.000, 0.120]$", "$[0.40, 0.60]$"]
 
 
 def test_names_are_text_in_latex():
@@ -311,11 +323,30 @@ def test_names_are_text_in_latex():
     assert (
         export._escaped("50 % of {a_b}^~\\") == r"50 \% of \{a\_b\}\textasciicircum{}\textasciitilde{}\textbackslash{}"
     )
+    assert export._escaped("win 1, loss -1, well-known") == "win 1, loss $-$1, well-known"
+
+
+def test_long_names_may_be_broken_after_each_parameter():
+    form, names, _ = export._names_to_fit(Column("bot", ["mcts(simulations=5,c=1.25)", "a"], code=True))
+    assert form.startswith("p{")
+    assert names[0] == r"\raggedright \texttt{mcts(\allowbreak simulations=5,\allowbreak c=1.25)}"
+    assert export._names_to_fit(Column("bot", ["cfr+(iterations=9)"], code=True))[0] == "l"
+
+
+def test_what_a_reader_of_the_numbers_must_know_stands_below_them(tables):
+    """Of 3 positions without regret at most 1 - 0.05^(1/3) = 63.2 % of all have one (Clopper and Pearson)."""
+    regret = (tables / "curve2.tex").read_text()
+    assert "none of 3 positions had a value above 0, so at most 63.2 \\% of all have one" in regret
+    assert regret.count("multicolumn") == 1
+    assert "multicolumn" not in (tables / "arena1.tex").read_text()
+    assert r"{@{}r@{}}regret a\\decision\\" in regret
 
 
 def test_every_row_of_latex_has_a_cell_for_each_column(tables):
     for path in tables.glob("*.tex"):
-        (form,) = re.findall(r"\\begin\{tabular\}\{([lr]+)\}", path.read_text())
+        form = re.findall(r"^(?:\\\S+ )?\\begin\{tabular\}\{(.+)\}$", path.read_text(), re.MULTILINE)[0]
+        form = re.sub(r"p\{[\d.]+em\}", "p", form)
+        assert re.fullmatch("[lrp]+", form)
         rows = [line for line in path.read_text().splitlines() if line.endswith(r"\\")]
         assert len(rows) > 1
         assert all(len(re.findall(r"(?<!\\)&", row)) == len(form) - 1 for row in rows)
@@ -326,13 +357,13 @@ def test_every_row_of_latex_has_a_cell_for_each_column(tables):
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX here")
 @pytest.mark.parametrize("preamble", ["", r"\usepackage{booktabs}"])
 def test_latex_compiles_as_it_is(preamble, tables, tmp_path):
-    """All tables, and one whose names have every sign that means something to LaTeX."""
+    """All tables fit the page, and a name may have every sign that means something to LaTeX."""
     names = sorted(path.stem for path in tables.glob("*.tex"))
     odd = export._names(Column("bot", ["".join(export.TEX_CODE) + "<>|'`-- ü"], code=True))[0]
     body = "\n".join(rf"\input{{{tables / name}}}\par" for name in names) + odd
-    wide = r"\usepackage[margin=1cm,a2paper]{geometry}"
+    page = r"\usepackage[margin=2.5cm,a4paper]{geometry}\parindent0pt"
     (tmp_path / "paper.tex").write_text(
-        rf"\documentclass{{article}}{preamble}{wide}\begin{{document}}{body}\end{{document}}"
+        rf"\documentclass{{article}}{preamble}{page}\begin{{document}}{body}\end{{document}}"
     )
     words = "pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)

@@ -8,7 +8,7 @@ import math
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from experiments import plots, report, run
+from experiments import export, plots, report, run
 from experiments.plots import Curve
 from experiments.ratings import Estimate
 
@@ -65,9 +65,26 @@ def test_hollow_markers_are_explained_where_there_are_some(game, solver, zeros, 
     more = "" if hidden else 'unit = "depth"\npositions = 3\n'
     (tmp_path / "x.toml").write_text(
         f'name = "x"\n[[convergence]]\ngame = "{game}"\nmeasure = "{"exploitability" if hidden else "regret"}"\n'
-        f'solvers = ["{solver}"]\nbudgets = [{1 if hidden else 30}]\n{more}'
+        f'solvers = ["{solver}"]\nbudgets = [{"1" if hidden else "1, 30"}]\n{more}'
     )
     folder = run.run(tmp_path / "x.toml", tmp_path / "r", workers=1)
     curve = report.load(folder).curves[0]
     assert any(y.value == 0 for y in curve.over_budget[0].y) == zeros
     assert ("Hollow markers" in (folder / "report.html").read_text(encoding="utf-8")) == zeros
+
+
+def test_nothing_is_drawn_of_zeros_alone_nor_of_a_number_alone(tmp_path):
+    """Pig to 6 is solved by expectimax at depth 30; a deterministic bot alone has the same utility in every deal."""
+    (tmp_path / "x.toml").write_text(
+        'name = "x"\n[[arena]]\ngame = "pentaquest(scenario=one_card)"\nbots = ["expectimax"]\ndeals = 1\n'
+        '[[convergence]]\ngame = "pig(goal=6)"\nmeasure = "regret"\nunit = "depth"\nsolvers = ["expectimax"]\n'
+        "budgets = [30]\npositions = 3\n"
+    )
+    folder = run.run(tmp_path / "x.toml", tmp_path / "r", workers=1)
+    results = report.load(folder)
+    assert export.arena_plots(results.arenas[0]) == {}
+    assert export.curve_plots(results.curves[0]) == {}
+    assert export.write_figures(results, tmp_path / "f") == []
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<svg" not in page
+    assert "Regret, utility a decision: 0 at every budget, so there is nothing to draw." in page
