@@ -62,6 +62,33 @@ def read_file(path: str | Path) -> bytes:
     return Path(path).read_bytes()
 
 
+def read_text(path: str | Path) -> str:
+    """The text of a file that a user may have written.
+
+    Raises:
+        OSError: as `read_file`.
+        ValueError: as `decoded`.
+    """
+    return decoded(read_file(path))
+
+
+def decoded(raw: bytes) -> str:
+    """The text of UTF-8 bytes, without the byte-order mark that some editors begin it with; every line ends in \\n.
+
+    Raises:
+        ValueError: no UTF-8; says where.
+    """
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        wrong = error.object[error.start]
+        raise ValueError(
+            f"it must be UTF-8 text, and byte {error.start + 1} (0x{wrong:02x}, in line {line}) is none"
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def _require_ordinary(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))

@@ -41,6 +41,7 @@ from pydantic import (
 )
 
 from engine_ext.errors import ConfigError, quoted, reason
+from engine_ext.files import read_text
 from experiments import seeds
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
@@ -216,6 +217,8 @@ def find(name: str) -> Path:
         return shipped / f"{path.stem}.toml"
     if path.is_dir():
         raise ConfigError(f"{name} is a folder; a config is a TOML file (`quandary report` takes a run folder)")
+    if path.exists():
+        raise ConfigError(f"{name} is no ordinary file but a device, pipe or socket; a config is a TOML file")
     names = ", ".join(sorted(file.stem for file in shipped.glob("*.toml")))
     raise ConfigError(f"{name}: no such file; configs that ship: {names}")
 
@@ -228,7 +231,7 @@ def read(path: Path) -> ExperimentConfig:
             the message names file and key.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_text(path))
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {reason(error)}") from error
     return parse(content, str(path))

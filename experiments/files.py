@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_ext.errors import ResultsError, reason
-from engine_ext.files import whole_file
+from engine_ext.files import read_text, whole_file
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -33,7 +33,7 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
         ResultsError: missing, or not a JSON object.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_text(path))
     except FileNotFoundError as error:
         raise ResultsError(f"{path} does not exist: there is no {what}") from error
     except NotADirectoryError as error:

@@ -27,6 +27,7 @@ from importlib import resources
 from pathlib import Path
 
 from engine_ext.errors import DataError, QuandaryError, reason
+from engine_ext.files import read_text
 from engine_ext.position import Rules
 from experiments import gametext
 from solvers import specs
@@ -91,7 +92,7 @@ def read(path: Path) -> list[Row]:
         DataError: not TOML, or a key that is missing, unknown or of the wrong type.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_text(path))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: {reason(error)}") from error
     unknown = set(content) - {"row"}

@@ -353,7 +353,9 @@ def _open(folder: Path, experiment: Experiment, identity: dict[str, Any], path: 
                 raise
             return store
         return Store.create(results_path, config_hash)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not folder.is_dir():
+        raise ResultsError(f"{folder} is a file; a run needs a folder, new or empty")
+    if folder.exists() and any(folder.iterdir()):
         raise ResultsError(f"{folder} is not an empty folder; nothing is written over (--resume continues a run)")
     was_there = folder.exists()
     try:

@@ -21,6 +21,7 @@ from typing import Any
 from rich.console import Group
 
 from engine_ext.errors import DataError, ParameterError, QuandaryError, quoted, reason
+from engine_ext.files import read_text
 from engine_ext.position import Position, Rules
 from games.terms import Term, read_when
 from games.terms import read as read_terms
@@ -289,7 +290,7 @@ def read_search_settings(path: Path, parameters: Mapping[str, ParameterValue]) -
         DataError: not TOML, or a key that is missing, unknown or of the wrong type.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_text(path))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: {reason(error)}") from error
     rows = content.get("recommended")
@@ -321,7 +322,7 @@ def read_scenario(path: Path) -> Scenario:
         DataError: not TOML, or a key that is missing, unknown or of the wrong type.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_text(path))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: {reason(error)}") from error
     kinds = {"description": str, "parameters": dict, "start": dict, "solution": dict}

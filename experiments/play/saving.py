@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_ext.errors import QuandaryError, SavedStateError, reason
+from engine_ext.files import read_text
 from experiments import files, gametext
 from experiments.config import digest
 from experiments.play.session import Session
@@ -73,10 +74,10 @@ def load(path: Path, *, seconds: float | None = None) -> Session:
         SavedStateError: missing, damaged, of another version of the game or its data.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except FileNotFoundError as error:
         raise SavedStateError(f"{path} does not exist") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise SavedStateError(f"{path} is damaged: {reason(error)}") from error
     return read(text, str(path), seconds=seconds)
 

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine_ext.errors import DataError, reason
+from engine_ext.files import decoded, read_file
 
 DICE = 5
 FACES = 6
@@ -176,8 +177,8 @@ def read_deck(name: str) -> Deck:
     """
     path = deck_path(name)
     try:
-        raw = path.read_bytes()
-        content = tomllib.loads(raw.decode("utf-8"))
+        raw = read_file(path)
+        content = tomllib.loads(decoded(raw))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"deck {path}: {reason(error)}") from error
     unknown = sorted(set(content) - {"card"})

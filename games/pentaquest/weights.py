@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine_ext.errors import DataError, reason
+from engine_ext.files import read_text
 
 FILE = Path(__file__).parent / "outlook.toml"
 # A seat's terms, in the order of `set_terms` in outlook.pyx.
@@ -80,7 +81,7 @@ def read(path: Path = FILE) -> Outlook:
         DataError: not readable, not TOML, or malformed; names file, fit and key.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_text(path))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"outlook {path}: {reason(error)}") from error
     fits = tuple(_fit(path, number, table) for number, table in enumerate(content.get("fit", []), 1))

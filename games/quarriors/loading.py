@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_ext.errors import DataError, reason
+from engine_ext.files import decoded, read_file
 from games.quarriors.cards import FACES, FLAVOURS, KINDS, Card, CardSet, Die, Face
 from games.quarriors.compiling import check_faces, compile_anchored, compile_face
 from games.quarriors.effects import check_effects, table_of, text_of, whole
@@ -168,8 +169,8 @@ def read_sets(paths: Iterable[Path]) -> CardSet:
     digest = hashlib.sha256()
     for path in paths:
         try:
-            raw = path.read_bytes()
-            content = tomllib.loads(raw.decode("utf-8"))
+            raw = read_file(path)
+            content = tomllib.loads(decoded(raw))
         except (OSError, ValueError, RecursionError) as error:
             raise DataError(f"{path}: {reason(error)}") from error
         digest.update(raw)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_ext.errors import DataError, reason
+from engine_ext.files import read_text
 
 PROVENANCES = ("rulebook", "sourced", "reconstructed")
 
@@ -94,7 +95,7 @@ def load_toml(path: Path) -> dict[str, Any]:
         DataError: it cannot be read, or is no TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_text(path))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: {reason(error)}") from error
 

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from engine_ext.files import read_file, whole_file
+from engine_ext.files import decoded, read_file, read_text, whole_file
 
 WRITER = """
 import sys, time
@@ -213,3 +213,15 @@ def test_without_locks_nothing_is_taken_for_left_over(tmp_path, monkeypatch):
         file.write(b"new")
     assert path.read_bytes() == b"new"
     assert hidden(tmp_path) == [left]
+
+
+def test_text_is_read_with_or_without_a_byte_order_mark_and_with_any_line_ends(tmp_path):
+    path = tmp_path / "x.toml"
+    for raw in (b"a = 1\nb = 2\n", b"\xef\xbb\xbfa = 1\r\nb = 2\r\n"):
+        path.write_bytes(raw)
+        assert read_text(path) == "a = 1\nb = 2\n"
+
+
+def test_what_is_no_utf8_is_refused_by_line_and_byte():
+    with pytest.raises(ValueError, match=r"must be UTF-8 text, and byte 9 \(0xe9, in line 2\)"):
+        decoded(b"a = 1\nb \xe9")

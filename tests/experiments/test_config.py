@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine_ext.errors import ConfigError
+from engine_ext.errors import ConfigError, ResultsError
 from experiments import config, report, run
 
 GOOD = """
@@ -134,3 +134,23 @@ def test_only_the_name_of_a_config_that_ships_finds_it(tmp_path, monkeypatch):
 @pytest.mark.parametrize("path", sorted(config.find("quickstart").parent.glob("*.toml")), ids=lambda path: path.stem)
 def test_every_config_that_ships_is_valid(path):
     run.prepare(config.read(path), str(path))
+
+
+def test_a_config_of_a_windows_editor_is_read_and_one_that_is_no_text_is_refused_by_byte(tmp_path):
+    text = 'name = "x"\r\n[[arena]]\r\ngame = "pig"\r\nbots = ["random"]\r\ndeals = 1\r\n'
+    (tmp_path / "x.toml").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert config.read(tmp_path / "x.toml").name == "x"
+    (tmp_path / "y.toml").write_bytes('title = "caf\xe9"'.encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"y\.toml: it must be UTF-8 text, and byte 13 \(0xe9, in line 1\)"):
+        config.read(tmp_path / "y.toml")
+
+
+def test_a_device_is_no_config():
+    with pytest.raises(ConfigError, match="/dev/null is no ordinary file"):
+        config.find("/dev/null")
+
+
+def test_a_file_is_no_place_for_a_run(tmp_path):
+    (tmp_path / "x.toml").write_text('name = "x"\n[[arena]]\ngame = "pig(goal=6)"\nbots = ["random"]\ndeals = 1\n')
+    with pytest.raises(ResultsError, match=r"x\.toml is a file; a run needs a folder"):
+        run.run(tmp_path / "x.toml", tmp_path / "x.toml")
