@@ -399,6 +399,15 @@ def to_toml(experiment: ExperimentConfig) -> str:
     """The config as TOML that `quandary run` reads, with everything written out."""
     content = experiment.model_dump(exclude_none=True)
     lines = [f"{key} = {_toml(content[key])}" for key in ("name", "title", "description", "seed")]
+    for each in content["convergence"]:  # what a measure has none of
+        if each["measure"] == "exploitability":
+            del each["unit"]
+        if each["measure"] != "regret":
+            del each["positions"]
+        each["solvers"] = [
+            {key: value for key, value in solver.items() if value != ""} if isinstance(solver, dict) else solver
+            for solver in each["solvers"]
+        ]
     for table in ("arena", "convergence"):
         for each in content[table]:
             lines += ["", f"[[{table}]]", *(f"{key} = {_toml(value)}" for key, value in each.items())]

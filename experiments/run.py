@@ -352,6 +352,14 @@ def _open(folder: Path, experiment: Experiment, identity: dict[str, Any], path: 
                 store.close()
                 raise
             return store
+        if kept.get("executions"):
+            Terminal(stderr=True).print(
+                f"warning: {results_path} is missing, though this run had begun; it starts from the beginning",
+                style="yellow",
+                highlight=False,
+                markup=False,
+                soft_wrap=True,
+            )
         return Store.create(results_path, config_hash)
     if folder.exists() and not folder.is_dir():
         raise ResultsError(f"{folder} is a file; a run needs a folder, new or empty")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from experiments import convergence, export, report, run
+from experiments.config import ExperimentConfig
 from experiments.plots import Curve
 from experiments.ratings import Estimate
 from tests.experiments.command import command_line
@@ -97,3 +99,18 @@ def test_tables_fit_into_a_window_of_1100_pixels_and_on_a4(paper, folder, tmp_pa
     widths = [tuple(map(int, pair.split("/"))) for pair in re.findall(r"\d+/\d+", done.stdout.split("</title>")[0])]
     assert len(widths) == page.count('<div class="scroll">') > 6
     assert all(wide <= room for wide, room in widths), widths
+
+
+def test_the_config_written_out_has_no_keys_that_its_measure_ignores(folder):
+    text = report.to_toml(report.load(folder).config)
+    assert "unit" not in text
+    assert "positions" not in text
+    assert ExperimentConfig.model_validate(tomllib.loads(text)) == report.load(folder).config
+
+
+def test_resuming_a_run_whose_results_are_gone_says_so(folder, tmp_path, capsys):
+    (tmp_path / "page.toml").write_text(CONFIG)
+    shutil.copytree(folder, tmp_path / "r")
+    (tmp_path / "r" / "results.sqlite").unlink()
+    run.run(tmp_path / "page.toml", tmp_path / "r", workers=1, resume=True)
+    assert "results.sqlite is missing, though this run had begun" in capsys.readouterr().err
