@@ -14,7 +14,7 @@ What OpenSpiel 2.0 asks of a Python game and where it bends:
   passes through unchanged.
 * `resample_from_infostate` is called by OpenSpiel's Python IS-MCTS; the C++ one cannot reach it.
 * The C++ `MCTSBot.step` and `ISMCTSBot.step` drop the GIL and crash on any Python game;
-  `pyspiel.Bot.step(bot, state)`, `mcts_search` and `step_with_policy` work.
+  `pyspiel.Bot.step(bot, state)` and `mcts_search` work (docs/openspiel.md).
 """
 
 from __future__ import annotations
