@@ -139,8 +139,9 @@ def test_a_run_of_curves_makes_table_and_report(tmp_path):
     for name in ("one", "two"):
         run.run(path, tmp_path / name, workers=1)
     page = (tmp_path / "one" / "report.html").read_text()
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 2  # each curve over its budget and over seconds
     assert "exploitability" in page
+    assert "Regret, utility a decision: 0 at every budget" in page  # so there is nothing to draw
     with Store.read(tmp_path / "one" / "results.sqlite") as one, Store.read(tmp_path / "two" / "results.sqlite") as two:
         assert dump(one) == dump(two)
         assert len(dump(one)) == 4 + 12 + 6 + 12  # measures, positions, choices
