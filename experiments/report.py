@@ -165,7 +165,7 @@ def _arena_part(summary: ArenaSummary) -> dict[str, Any]:
     return {
         "s": summary,
         "title": summary.config.title or heading(summary.config.game),
-        "caption": rated if summary.by_wins else "Mean utility of each bot on the same deals.",
+        "caption": rated if summary.by_wins else "Mean utility of each bot on the same deals, by which they stand.",
         "plots": _inline(export.arena_plots(summary)),
         "meetings": list(_meetings(summary)),
         "seats": seats_text(summary).strip(),
@@ -456,13 +456,19 @@ def print_tables(results: Results, console: Console) -> None:
     for curve in results.curves:
         convergence.print_table(curve, console)
     if results.arenas:
+        rated = " Elo is relative to the mean of the bots." if any(each.rated for each in results.arenas) else ""
         console.print(
             f"{sign} is the wider half of a 95 % interval that takes only deals to be independent: Wilson's for win "
             "shares and for utilities that are the same on another scale, else a bootstrap over deals (Student's t "
-            "over fewer than 20). Elo is relative to the mean of the bots.",
+            f"over fewer than 20).{rated}",
             style="dim",
             markup=False,
         )
+        if any(each.met and not each.by_wins for each in results.arenas):
+            console.print(
+                "Where a game pays more than wins, bots stand by mean utility: who wins less can earn more.",
+                style="dim",
+            )
         if note := "".join(sorted({seats_text(each) for each in results.arenas})):
             console.print(note.strip(), style="dim", markup=False, highlight=False)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 
 import pytest
+from rich.console import Console
 
 import games
-from experiments import analysis, arena, players, ratings, report
+from experiments import analysis, arena, players, ratings, report, run
 from experiments.config import ArenaConfig
 from experiments.store import Rows, Store
 
@@ -210,6 +212,18 @@ def test_a_game_of_stakes_is_one_whatever_was_paid(tmp_path):
     assert not summary.rated
     assert summary.cross == {}
     assert all(standing.elo is None for standing in summary.standings)
+
+
+@pytest.mark.parametrize(("game", "rated"), [("quandary_kuhn", False), ("quandary_pig(goal=20)", True)])
+def test_the_table_says_by_what_bots_stand(game, rated, tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(f'name = "x"\n[[arena]]\ngame = "{game}"\nbots = ["greedy", "random"]\ndeals = 2\n')
+    run.run(path, tmp_path / "r", workers=1)
+    console = Console(width=100, record=True, file=io.StringIO())
+    report.print_tables(report.load(tmp_path / "r"), console)
+    text = " ".join(console.export_text().split())
+    assert ("Elo is relative to the mean of the bots." in text) == rated
+    assert ("bots stand by mean utility: who wins less can earn more." in text) != rated
 
 
 def test_a_finding_tells_who_is_first_from_who_won_between_the_first_two(tmp_path):
